@@ -1,0 +1,2 @@
+//! The pure core.
+#![forbid(unsafe_code)]

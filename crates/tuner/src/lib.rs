@@ -1,0 +1,2 @@
+//! Tuner rules and perf logs.
+#![forbid(unsafe_code)]

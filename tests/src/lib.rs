@@ -1,0 +1,1 @@
+//! Whole-binary tests and scenarios as nextest tests live beside this crate.
