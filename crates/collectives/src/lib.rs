@@ -1,2 +1,32 @@
-//! The pure core.
+//! What a collective must leave in every byte of every rank's heap.
+//!
+//! Pure: no I/O, no threads, no `unsafe`. A [`Problem`] is laid out once by [`HeapPlan`], filled
+//! by [`image`], and judged by [`verify`] against [`reference`]. Nothing here ever sees a kernel.
 #![forbid(unsafe_code)]
+
+pub mod dtype;
+pub mod explain;
+pub mod fill;
+pub mod finding;
+pub mod group;
+pub mod image;
+pub mod map;
+pub mod patterns;
+pub mod plan;
+pub mod problem;
+pub mod rank;
+pub mod reference;
+pub mod shape;
+pub mod verify;
+
+pub use dtype::DType;
+pub use finding::{Finding, FindingKind, Place, Writer};
+pub use group::{Group, GroupSpec};
+pub use plan::{HeapPlan, PlanError, RegionName};
+pub use problem::{
+    BetweenCalls, Call, Collective, Contents, Data, Init, Judge, Layout, Problem, RegionLayout,
+    Workspace,
+};
+pub use rank::{GroupRank, Rank};
+pub use shape::{Shape, Tile};
+pub use verify::verify;

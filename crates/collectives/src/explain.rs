@@ -1,0 +1,204 @@
+//! Whose data is there instead, and a sentence about it.
+
+use crate::fill::{Poison, RowFill};
+use crate::finding::{Extent, FindingKind, Place};
+use crate::image::{Area, Generator, Moment, Span, spans};
+use crate::plan::{HeapPlan, RegionName};
+use crate::problem::Problem;
+use crate::rank::Rank;
+
+/// Images are searched byte by byte only up to this many bytes over all ranks.
+const SEARCHED_BYTES: u64 = 32 << 20;
+/// Fewer bytes than this are not searched for: they would be found by chance.
+const SEARCHED_RUN: usize = 4;
+
+/// The heaps in which a wrong byte's origin is looked for.
+pub(crate) struct Lookup<'a> {
+    pub problem: &'a Problem,
+    pub plan: &'a HeapPlan,
+    pub index: usize,
+    pub rank: Rank,
+    pub heaps: &'a [&'a [u8]],
+}
+
+impl Lookup<'_> {
+    /// Whose bytes `run` are, found at `offset` of `self.rank`'s heap; `unit` is the first element.
+    pub(crate) fn whose(&self, offset: u64, run: &[u8], unit: &[u8]) -> String {
+        if Poison::new(self.problem.seed, self.index).holds(self.rank, offset, unit) {
+            return "the poison: nobody wrote here".into();
+        }
+        if unit.iter().all(|byte| *byte == 0) && run.iter().all(|byte| *byte == 0) {
+            return "zero".into();
+        }
+        self.owner(offset, run)
+            .or_else(|| self.same_place(offset, unit))
+            .or_else(|| self.search(run))
+            .unwrap_or_else(|| "nobody's data".into())
+    }
+
+    /// By the fill's inverse, at every byte alignment, over this call and all before it.
+    fn owner(&self, offset: u64, run: &[u8]) -> Option<String> {
+        let heap = self.heaps[self.rank.index()];
+        let words = (offset as usize..offset as usize + run.len().saturating_sub(7))
+            .filter_map(|at| Some((at, heap.get(at..at + 8)?)));
+        let words: Vec<(usize, u64)> = words
+            .map(|(at, bytes)| (at, u64::from_le_bytes(bytes.try_into().expect("eight bytes"))))
+            .collect();
+        (0..=self.index).rev().find_map(|index| {
+            let fill = RowFill::of_call(self.problem, index, &self.problem.calls[index]);
+            words.iter().find_map(|(at, word)| {
+                let owner = fill.owner(*word, self.problem.world)?;
+                let byte = owner.byte.checked_sub(*at as u64 - offset)?;
+                let column = byte / self.problem.dtype.bytes();
+                Some(self.input_place(owner.rank, index, owner.row, column))
+            })
+        })
+    }
+
+    fn input_place(&self, rank: Rank, index: usize, row: u64, column: u64) -> String {
+        let own = if rank == self.rank { "its own" } else { &format!("rank {rank}'s") };
+        let call = if index == self.index { String::new() } else { format!(" of call {index}") };
+        format!("{own} input ({row},{column}){call}")
+    }
+
+    /// The same place on the other ranks, and the same place the calls before.
+    fn same_place(&self, offset: u64, unit: &[u8]) -> Option<String> {
+        if unit.len() < 2 {
+            return None;
+        }
+        let (rank, index) = (0..=self.index).rev().find_map(|index| {
+            let poison = Poison::new(self.problem.seed, index);
+            self.problem.ranks().find(|rank| poison.holds(*rank, offset, unit)).map(|r| (r, index))
+        })?;
+        Some(format!("the poison of rank {rank} at the same place in call {index}"))
+    }
+
+    /// Byte by byte through what all heaps held before this call, if they are small.
+    fn search(&self, run: &[u8]) -> Option<String> {
+        let bytes = self.plan.bytes * u64::from(self.problem.world);
+        if run.len() < SEARCHED_RUN || bytes > SEARCHED_BYTES {
+            return None;
+        }
+        let mut images = vec![vec![0; self.plan.bytes as usize]; self.problem.world as usize];
+        let mut generator = Generator::new(self.problem, self.index);
+        let mut all: Vec<Span> = Vec::new();
+        spans(self.problem, self.plan, self.index, Moment::Before, &mut |span| {
+            let range = span.bytes.start as usize..span.bytes.end as usize;
+            generator.write(&span, &mut images[span.rank.index()][range]);
+            all.push(span);
+        });
+        let (rank, at) = self.problem.ranks().find_map(|rank| {
+            let at = images[rank.index()].windows(run.len()).position(|window| window == run)?;
+            Some((rank, at as u64))
+        })?;
+        let span = all.iter().find(|span| span.rank == rank && span.bytes.contains(&at))?;
+        Some(self.describe(span, at))
+    }
+
+    fn describe(&self, span: &Span, at: u64) -> String {
+        let rank = span.rank;
+        let own = if rank == self.rank { "its own" } else { &format!("rank {rank}'s") };
+        let call = &self.problem.calls[self.index];
+        let name = span.region.map(|region| &self.plan.regions[region].name);
+        let view = match name {
+            Some(RegionName::Input) => Some(self.plan.input(self.problem, call, rank)),
+            Some(RegionName::Output) => Some(self.plan.output(self.problem, call)),
+            _ => None,
+        };
+        let label = name.map(|name| name.label(self.problem)).unwrap_or_default();
+        match (span.area, view) {
+            (Area::Element, Some(view)) => {
+                let (row, column) = view.row_column(at);
+                format!("{own} {label} ({row},{column})")
+            }
+            (Area::Padding, Some(view)) => {
+                let (row, column) = view.row_column(at);
+                format!("{own} {label} padding ({row},{column})")
+            }
+            (Area::Guard, _) => format!("{own} guard at {at:#x}"),
+            (Area::Slack, _) => format!("{own} {label} slack at {at:#x}"),
+            _ => format!("{own} {label} at {at:#x}"),
+        }
+    }
+}
+
+/// What is wrong, in one sentence.
+pub(crate) fn sentence(
+    problem: &Problem,
+    index: usize,
+    rank: Rank,
+    kind: FindingKind,
+    place: &Place,
+    extent: Option<&Extent>,
+    count: u64,
+) -> String {
+    let call = &problem.calls[index];
+    let wrong = match kind {
+        FindingKind::Unwritten => "never written",
+        FindingKind::PaddingOverwritten => "written between two rows, where nothing belongs",
+        FindingKind::SlackOverwritten => "written in the region, but outside its matrix",
+        FindingKind::GuardOverwritten => "written outside every region",
+        FindingKind::InputModified => "of the input changed",
+        FindingKind::IdleRankModified => "written on a rank that takes no part",
+        FindingKind::WorkspaceMismatch => "of the workspace are not as declared",
+        _ => "wrong",
+    };
+    let mut text = format!("{count} bytes {wrong}: rank {rank}, call {index}, {}", place.region);
+    if let Some(Extent { columns: [left, right], rows: [top, bottom], row_count }) = extent {
+        text += &format!(" rows {top}..{bottom} ({row_count} wrong), columns {left}..{right}");
+        if let Some(cause) = cause(problem, index, kind, *left, *right, *row_count) {
+            text += &format!("; looks like {cause}");
+        }
+    }
+    text + &format!(" (shape {}, tile {})", call.shape, call.tile)
+}
+
+/// A cause that fits the reach of a fault, with its evidence.
+fn cause(
+    problem: &Problem,
+    index: usize,
+    kind: FindingKind,
+    left: u64,
+    right: u64,
+    row_count: u64,
+) -> Option<String> {
+    let call = &problem.calls[index];
+    let n = call.shape.n;
+    let vector = 16 / problem.dtype.bytes();
+    let tile = call.tile;
+    match kind {
+        FindingKind::PaddingOverwritten if left == n && right + 1 == n.next_multiple_of(vector) => {
+            Some(format!("a 16-byte store of the last column group, not masked at n = {n}"))
+        }
+        FindingKind::PaddingOverwritten
+            if left == n
+                && right + 1
+                    >= n.next_multiple_of(tile.n.max(1))
+                        .min(n + problem.layout.output.pad_columns) =>
+        {
+            Some(format!("a missing column mask: the last tile ends behind n = {n}"))
+        }
+        FindingKind::Unwritten
+            if left > 0 && left == n / tile.n.max(1) * tile.n && right + 1 == n =>
+        {
+            Some(format!(
+                "the last partial column tile skipped ({left} = {} whole tiles)",
+                left / tile.n.max(1)
+            ))
+        }
+        FindingKind::Unwritten
+            if left == 0
+                && right + 1 == n
+                && !call.shape.m.is_multiple_of(tile.m.max(1))
+                && row_count.is_multiple_of((call.shape.m % tile.m.max(1)).max(1))
+                && row_count / (call.shape.m % tile.m.max(1)).max(1)
+                    == u64::from(call.group.size()) =>
+        {
+            Some(format!(
+                "the last partial row tile skipped (m = {}, tile {} rows)",
+                call.shape.m, tile.m
+            ))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,299 @@
+//! The fill: a keyed bijection from (rank, call, row, word) to eight bytes, and the poison.
+//!
+//! Every byte carries, from bit 0 up:
+//!
+//! | bits | field | what it tells apart |
+//! |---|---|---|
+//! | 0 | class | 0 data, 1 poison: a byte nobody wrote never looks written |
+//! | 1..4 | colour = column + row + call, mod 8 | one off in row, column, vector or tile; the call before |
+//! | 4..8 | name ^ rank | the same place on another rank |
+//!
+//! so each of those confusions changes *every* byte it touches, even of one-byte elements.
+//! Across a word, the eight name nibbles hold a 28-bit permutation of the word's number in the
+//! matrix in their differences, and the rank in their sum: a word names its owner
+//! ([`RowFill::owner`]). Regions beyond 2^28 words (2 GiB a rank) and calls beyond the eighth use
+//! further permutations.
+//!
+//! Words are counted from the start of a row, so a row's bytes do not depend on where the row lies.
+
+use crate::problem::Call;
+use crate::rank::Rank;
+use crate::shape::{Shape, Tile};
+
+const CLASS: u64 = 0x0101_0101_0101_0101;
+const COLOUR: u64 = 0x0e0e_0e0e_0e0e_0e0e;
+const NAME: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+const NAME_BITS: u32 = 28;
+const NAME_MASK: u32 = (1 << NAME_BITS) - 1;
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits.
+pub const fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// A keyed permutation of 28-bit numbers.
+#[derive(Debug, Clone, Copy)]
+struct Permutation {
+    add: u32,
+}
+
+impl Permutation {
+    const MULTIPLY: [u32; 2] = [0x0b5_2d4d, 0x9e3_779b];
+
+    fn new(key: u64) -> Self {
+        Permutation { add: mix(key) as u32 & NAME_MASK }
+    }
+
+    #[inline]
+    fn apply(self, number: u32) -> u32 {
+        let mut x = number.wrapping_add(self.add).wrapping_mul(Self::MULTIPLY[0]) & NAME_MASK;
+        x ^= x >> 14;
+        x = x.wrapping_mul(Self::MULTIPLY[1]) & NAME_MASK;
+        x ^ (x >> 15)
+    }
+
+    fn invert(self, permuted: u32) -> u32 {
+        let mut x = permuted ^ (permuted >> 15);
+        x = x.wrapping_mul(inverse(Self::MULTIPLY[1])) & NAME_MASK;
+        x ^= x >> 14;
+        x.wrapping_mul(inverse(Self::MULTIPLY[0])).wrapping_sub(self.add) & NAME_MASK
+    }
+}
+
+/// Inverse of an odd number modulo 2^32 (Newton's iteration).
+fn inverse(odd: u32) -> u32 {
+    (0..5).fold(odd, |x, _| x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x))))
+}
+
+/// Puts nibble k of `x` into the upper half of byte k.
+#[inline]
+fn spread(x: u32) -> u64 {
+    let mut s = u64::from(x);
+    s = (s | (s << 16)) & 0x0000_ffff_0000_ffff;
+    s = (s | (s << 8)) & 0x00ff_00ff_00ff_00ff;
+    s = (s | (s << 4)) & 0x0f0f_0f0f_0f0f_0f0f;
+    s << 4
+}
+
+fn gather(word: u64) -> u32 {
+    (0..8).fold(0, |x, byte| x | (((word >> (8 * byte + 4)) & 0xf) as u32) << (4 * byte))
+}
+
+/// The name nibbles of a permuted number: their differences are `x`, their offset is a hash of it.
+#[inline]
+fn name(x: u32) -> u32 {
+    let mut n = x << 4;
+    n ^= n << 4;
+    n ^= n << 8;
+    n ^= n << 16;
+    n ^ 0x1111_1111u32.wrapping_mul((x ^ (x >> 11) ^ (x >> 21)) & 0xf)
+}
+
+/// A multiplier whose top three bits never repeat at any of `distances`, so that
+/// `(i * multiplier) >> 61` differs between `i` and `i + distance` for every `i`: one step of
+/// `distance` moves the fraction by at least an eighth of the circle, and at most seven.
+fn colour_multiplier(distances: &[u64], seed: u64) -> u64 {
+    const EIGHTH: u64 = 1 << 61;
+    (0..)
+        .map(|attempt| mix(seed.wrapping_add(attempt)) | 1)
+        .find(|multiplier| {
+            distances
+                .iter()
+                .all(|distance| (EIGHTH..=EIGHTH * 7).contains(&distance.wrapping_mul(*multiplier)))
+        })
+        .expect("odd multipliers cover every residue")
+}
+
+fn distances(candidates: &[u64]) -> Vec<u64> {
+    let mut distances: Vec<_> = candidates.iter().copied().filter(|d| *d > 0).collect();
+    distances.sort_unstable();
+    distances.dedup();
+    distances
+}
+
+/// The rows of every rank's input in one call.
+#[derive(Debug, Clone)]
+pub struct RowFill {
+    shape: Shape,
+    words_per_row: u64,
+    seed: u64,
+    call: u64,
+    /// Colours of a row's words, in place (shifted to bits 1..4).
+    columns: Vec<u64>,
+    row_multiplier: u64,
+}
+
+/// Whose word it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// Whose input.
+    pub rank: Rank,
+    /// Of which call.
+    pub call: usize,
+    /// Row of the input.
+    pub row: u64,
+    /// Column of the word's first byte, in bytes from the row's start.
+    pub byte: u64,
+}
+
+impl RowFill {
+    /// The fill of call number `index` for inputs of `shape` with elements of `element` bytes.
+    pub fn new(seed: u64, index: usize, shape: Shape, element: u64, tile: Tile) -> RowFill {
+        let vector = 16 / element;
+        let across = distances(&[1, 2, vector / 2, vector, tile.n]);
+        let down = distances(&[1, 2, tile.m]);
+        let column_multiplier = colour_multiplier(&across, seed);
+        let bytes_per_row = shape.n * element;
+        let words_per_row = bytes_per_row.div_ceil(8);
+        let colour = |byte: u64| (byte / element).wrapping_mul(column_multiplier) >> 61;
+        let columns = (0..words_per_row)
+            .map(|word| {
+                (0..8).fold(0, |bits, byte| bits | colour(word * 8 + byte) << (8 * byte + 1))
+            })
+            .collect();
+        RowFill {
+            shape,
+            words_per_row,
+            seed,
+            call: index as u64,
+            columns,
+            row_multiplier: colour_multiplier(&down, !seed),
+        }
+    }
+
+    /// The fill of `call`'s inputs, call number `index` of `problem`.
+    pub fn of_call(problem: &crate::problem::Problem, index: usize, call: &Call) -> RowFill {
+        let shape = problem.collective.input_shape(call.shape, u64::from(call.group.size()));
+        RowFill::new(problem.seed, index, shape, problem.dtype.bytes(), call.tile)
+    }
+
+    /// Rows and columns of the inputs.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn permutation(&self, number: u64) -> Permutation {
+        Permutation::new(self.seed ^ (self.call >> 3) << 32 ^ (number >> NAME_BITS))
+    }
+
+    fn row_colour(&self, row: u64) -> u64 {
+        ((row.wrapping_mul(self.row_multiplier) >> 61) + self.call) & 7
+    }
+
+    /// Writes the words of a row of `rank`'s input: at least `shape.n` elements, rounded up to
+    /// whole words. Returns how many words were written.
+    pub fn row(&self, rank: Rank, row: u64, words: &mut Vec<u64>) {
+        words.resize(self.words_per_row as usize, 0);
+        let first = row * self.words_per_row;
+        let last = first + self.words_per_row.saturating_sub(1);
+        let base = self.permutation(first);
+        let rank_bits = (u64::from(rank.0) * EACH_BYTE) << 4;
+        let row_bits = (self.row_colour(row) * EACH_BYTE) << 1;
+        let one_permutation = first >> NAME_BITS == last >> NAME_BITS;
+        for ((word, colour), number) in words.iter_mut().zip(&self.columns).zip(first as u32..) {
+            let permutation = if one_permutation {
+                base
+            } else {
+                self.permutation(first + u64::from(number.wrapping_sub(first as u32)))
+            };
+            let name = spread(name(permutation.apply(number & NAME_MASK)));
+            *word = name ^ rank_bits | (colour + row_bits) & COLOUR;
+        }
+    }
+
+    /// Whose word this is, if it is a word of this call's fill for a world of `world` ranks.
+    pub fn owner(&self, word: u64, world: u32) -> Option<Owner> {
+        if word & CLASS != 0 || self.words_per_row == 0 {
+            return None;
+        }
+        let nibbles = gather(word & NAME);
+        let permuted = (nibbles ^ (nibbles << 4)) >> 4;
+        let rank = Rank((nibbles ^ name(permuted)) & 0xf);
+        if rank.0 >= world {
+            return None;
+        }
+        let words = self.shape.m * self.words_per_row;
+        (0..=words >> NAME_BITS)
+            .map(|high| {
+                let low = self.permutation(high << NAME_BITS).invert(permuted);
+                high << NAME_BITS | u64::from(low)
+            })
+            .filter(|number| *number < words)
+            .map(|number| (number / self.words_per_row, number % self.words_per_row))
+            .find(|(row, column)| {
+                let colours =
+                    self.columns[*column as usize] + ((self.row_colour(*row) * EACH_BYTE) << 1);
+                word & COLOUR == colours & COLOUR
+            })
+            .map(|(row, column)| Owner { rank, call: self.call as usize, row, byte: column * 8 })
+    }
+}
+
+/// The poison of every heap in one call: a function of (rank, call, offset in the heap).
+#[derive(Debug, Clone, Copy)]
+pub struct Poison {
+    seed: u64,
+}
+
+impl Poison {
+    /// The poison of call number `index`.
+    pub fn new(seed: u64, index: usize) -> Poison {
+        Poison { seed: mix(seed ^ mix(index as u64 + 1)) }
+    }
+
+    /// The word at heap offset `8 * number` of `rank`.
+    #[inline]
+    pub fn word(&self, rank: Rank, number: u64) -> u64 {
+        (mix(self.seed ^ number) | CLASS) ^ ((u64::from(rank.0) * EACH_BYTE) << 4)
+    }
+
+    /// Writes the poison of the bytes from heap offset `start`.
+    pub fn write(&self, rank: Rank, start: u64, bytes: &mut [u8]) {
+        let mut number = start / 8;
+        let head = ((8 - start % 8) % 8).min(bytes.len() as u64) as usize;
+        let (head, rest) = bytes.split_at_mut(head);
+        if !head.is_empty() {
+            let word = self.word(rank, number).to_le_bytes();
+            let skip = (start % 8) as usize;
+            head.copy_from_slice(&word[skip..skip + head.len()]);
+            number += 1;
+        }
+        let mut words = rest.chunks_exact_mut(8);
+        for chunk in &mut words {
+            chunk.copy_from_slice(&self.word(rank, number).to_le_bytes());
+            number += 1;
+        }
+        let tail = words.into_remainder();
+        let word = self.word(rank, number).to_le_bytes();
+        tail.copy_from_slice(&word[..tail.len()]);
+    }
+
+    /// Whether the bytes from heap offset `start` are still the poison.
+    pub fn holds(&self, rank: Rank, start: u64, bytes: &[u8]) -> bool {
+        let mut buffer = [0u8; 4096];
+        let mut offset = start;
+        bytes.chunks(buffer.len()).all(|chunk| {
+            let expected = &mut buffer[..chunk.len()];
+            self.write(rank, offset, expected);
+            offset += chunk.len() as u64;
+            expected == chunk
+        })
+    }
+}
+
+/// The bytes of a slice of words, as they lie in memory.
+pub fn word_bytes(words: &[u64], range: std::ops::Range<usize>, bytes: &mut Vec<u8>) {
+    bytes.clear();
+    let first = range.start / 8;
+    for word in &words[first..range.end.div_ceil(8)] {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    bytes.drain(..range.start - first * 8);
+    bytes.truncate(range.len());
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Values that conversions destroy: zeros of both signs, infinities, NaN payloads, subnormals,
+//! extremes. Laid over every other element of the keyed fill, so that a pair still names its owner.
+
+use crate::dtype::DType;
+use crate::fill::mix;
+use crate::rank::Rank;
+
+/// The special bit patterns of an element type, at least as many as a world has ranks.
+pub fn specials(dtype: DType) -> Vec<u64> {
+    let float = |exponent_bits: u32, mantissa_bits: u32| {
+        let sign = 1u64 << (exponent_bits + mantissa_bits);
+        let infinity = ((1u64 << exponent_bits) - 1) << mantissa_bits;
+        let quiet = 1u64 << (mantissa_bits - 1);
+        let positive = [
+            0,
+            1,
+            (1 << mantissa_bits) - 1,
+            1 << mantissa_bits,
+            infinity - 1,
+            infinity,
+            infinity | quiet,
+            infinity | 1,
+            infinity | quiet | 5,
+        ];
+        positive.into_iter().flat_map(|bits| [bits, bits | sign]).collect()
+    };
+    let integer = |bits: u32| {
+        let ones = u64::MAX >> (64 - bits);
+        let sign = 1u64 << (bits - 1);
+        let mut values: Vec<u64> = vec![0, ones, sign, sign - 1, ones / 3, ones / 3 * 2];
+        values.extend((0..bits.min(13) - 1).map(|bit| 1 << bit));
+        values.dedup();
+        values
+    };
+    match dtype {
+        DType::U8 | DType::I8 => integer(8).into_iter().chain([3, 12, 48, 0x81, 0xfe]).collect(),
+        DType::I32 => integer(32),
+        DType::I64 => integer(64),
+        DType::F16 => float(5, 10),
+        DType::BF16 => float(8, 7),
+        DType::F32 => float(8, 23),
+        DType::F64 => float(11, 52),
+    }
+}
+
+/// Lays the specials over the even columns of a row. At one place no two ranks get the same one,
+/// nor do two calls in a row.
+pub fn overlay(dtype: DType, specials: &[u64], rank: Rank, row: u64, call: u64, bytes: &mut [u8]) {
+    let size = dtype.bytes() as usize;
+    let count = specials.len() as u64;
+    for (column, element) in bytes.chunks_exact_mut(size).enumerate().step_by(2) {
+        let place = mix(row << 32 ^ column as u64) % count;
+        let index = (place + u64::from(rank.0) + call * 16) % count;
+        element.copy_from_slice(&specials[index as usize].to_le_bytes()[..size]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn there_are_enough_for_every_rank_and_none_repeats() {
+        for dtype in DType::ALL {
+            let specials = specials(dtype);
+            assert!(specials.len() > 16, "{dtype}: {}", specials.len());
+            assert_eq!(specials.iter().collect::<HashSet<_>>().len(), specials.len(), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn half_precision_specials_are_the_ones_by_hand() {
+        let by_hand = [
+            0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x7bff, 0xfbff, 0x7c00,
+            0xfc00, 0x7e00, 0xfe00, 0x7c01, 0xfc01, 0x7e05, 0xfe05,
+        ];
+        assert_eq!(specials(DType::F16), by_hand);
+    }
+}

@@ -1,0 +1,212 @@
+//! Where everything lies in a heap: one plan for all ranks and for the whole sequence of calls.
+//!
+//! ```text
+//! | guard | input | guard | output | guard | workspace 0 | guard | ... |
+//! ```
+//! Regions start at multiples of 256 bytes and are sized for their largest call; guards are at
+//! least `guard_bytes` long. In place there is no input region: input lies in output.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::problem::{Call, Collective, Problem, RegionLayout};
+use crate::rank::{GroupRank, MAX_WORLD, Rank};
+use crate::shape::{Shape, Tile};
+
+/// Alignment of a region's start, as device allocators give.
+pub const REGION_ALIGN: u64 = 256;
+/// A heap's size is a multiple of this.
+pub const HEAP_ALIGN: u64 = 4096;
+
+/// Which region of a heap.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub enum RegionName {
+    /// What a rank contributes.
+    Input,
+    /// What a rank receives.
+    Output,
+    /// Declared extra memory, by index into [`Problem::workspaces`].
+    Workspace(usize),
+}
+
+/// Storage of one region in every rank's heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// Which.
+    pub name: RegionName,
+    /// Bytes from the heap's start.
+    pub storage: Range<u64>,
+}
+
+/// The matrix that a call sees in a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// Bytes from the heap's start to element (0, 0).
+    pub start: u64,
+    /// Rows and columns.
+    pub shape: Shape,
+    /// Elements from one row to the next.
+    pub row_stride: u64,
+    /// Bytes an element.
+    pub element: u64,
+    /// Rows and columns a tile, to name the tile of an element.
+    pub tile: Tile,
+}
+
+/// The layout of every heap of a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeapPlan {
+    /// In order of address, with guards between.
+    pub regions: Vec<Region>,
+    /// Size of a heap in bytes.
+    pub bytes: u64,
+}
+
+/// Why a problem cannot be laid out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A size does not fit in 64 bits.
+    #[error("the heap's size overflows 64 bits (smaller shapes, strides or offsets are needed)")]
+    Overflow,
+    /// More ranks than the fill can tell apart.
+    #[error("a world of {0} ranks (1 to {MAX_WORLD} are supported)")]
+    World(u32),
+    /// Input cannot be a part of output.
+    #[error("in_place is not defined for {0} (all_gather: input is the rank's rows of output)")]
+    InPlace(Collective),
+    /// No call.
+    #[error("a problem needs at least one call")]
+    NoCall,
+}
+
+impl View {
+    /// Bytes from the heap's start of the elements `columns` of `row`.
+    pub fn row_bytes(&self, row: u64, columns: Range<u64>) -> Range<u64> {
+        let row_start = self.start + row * self.row_stride * self.element;
+        row_start + columns.start * self.element..row_start + columns.end * self.element
+    }
+
+    /// First byte behind the last row, its padding included.
+    pub fn end(&self) -> u64 {
+        self.start + self.shape.m * self.row_stride * self.element
+    }
+
+    /// Row and column of a byte of this view; the column may lie in the padding.
+    pub fn row_column(&self, offset: u64) -> (u64, u64) {
+        let element = (offset - self.start) / self.element;
+        (element / self.row_stride, element % self.row_stride)
+    }
+}
+
+fn extent(shape: Shape, layout: RegionLayout, element: u64) -> Option<u64> {
+    let stride = shape.n.checked_add(layout.pad_columns)?;
+    shape.m.checked_mul(stride)?.checked_add(layout.offset_elements)?.checked_mul(element)
+}
+
+fn align(value: u64, to: u64) -> Option<u64> {
+    value.checked_next_multiple_of(to)
+}
+
+impl HeapPlan {
+    /// Lays the heaps out.
+    ///
+    /// # Errors
+    /// Sizes that overflow, a world that is empty or too large, an in-place call of a collective
+    /// that has no such meaning, a problem without calls.
+    pub fn new(problem: &Problem) -> Result<HeapPlan, PlanError> {
+        if problem.world == 0 || problem.world > MAX_WORLD {
+            return Err(PlanError::World(problem.world));
+        }
+        if problem.in_place && !problem.collective.allows_in_place() {
+            return Err(PlanError::InPlace(problem.collective));
+        }
+        if problem.calls.is_empty() {
+            return Err(PlanError::NoCall);
+        }
+        let largest = |shape: fn(Collective, Shape, u64) -> Shape, layout: RegionLayout| {
+            problem.calls.iter().try_fold(0, |most: u64, call| {
+                let group_size = u64::from(call.group.size());
+                call.shape.m.checked_mul(group_size)?;
+                let shape = shape(problem.collective, call.shape, group_size);
+                Some(most.max(extent(shape, layout, problem.dtype.bytes())?))
+            })
+        };
+        let mut sizes = Vec::new();
+        if !problem.in_place {
+            sizes.push((RegionName::Input, largest(Collective::input_shape, problem.layout.input)));
+        }
+        sizes.push((RegionName::Output, largest(Collective::output_shape, problem.layout.output)));
+        for (index, workspace) in problem.workspaces.iter().enumerate() {
+            sizes.push((RegionName::Workspace(index), Some(workspace.bytes)));
+        }
+        Self::place(sizes, problem.guard_bytes).ok_or(PlanError::Overflow)
+    }
+
+    fn place(sizes: Vec<(RegionName, Option<u64>)>, guard_bytes: u64) -> Option<HeapPlan> {
+        let mut regions = Vec::new();
+        let mut end = 0u64;
+        for (name, bytes) in sizes {
+            let start = align(end.checked_add(guard_bytes)?, REGION_ALIGN)?;
+            end = start.checked_add(bytes?)?;
+            regions.push(Region { name, storage: start..end });
+        }
+        let bytes = align(end.checked_add(guard_bytes)?, HEAP_ALIGN)?;
+        (bytes < 1 << 46).then_some(HeapPlan { regions, bytes })
+    }
+
+    /// The storage of a region. Panics on the input of an in-place problem.
+    pub fn region(&self, name: &RegionName) -> &Region {
+        self.regions.iter().find(|region| region.name == *name).expect("the plan has this region")
+    }
+
+    /// The output as `call` sees it; the same for every rank.
+    pub fn output(&self, problem: &Problem, call: &Call) -> View {
+        let shape = problem.collective.output_shape(call.shape, u64::from(call.group.size()));
+        self.view(problem, call, RegionName::Output, problem.layout.output, shape)
+    }
+
+    /// The input as `call` sees it on `rank`. In place, it is the rank's rows of the output; an
+    /// idle rank's in-place input stands where group rank 0's would.
+    pub fn input(&self, problem: &Problem, call: &Call, rank: Rank) -> View {
+        let shape = problem.collective.input_shape(call.shape, u64::from(call.group.size()));
+        if !problem.in_place {
+            return self.view(problem, call, RegionName::Input, problem.layout.input, shape);
+        }
+        let output = self.output(problem, call);
+        let GroupRank(group_rank) = call.group.group_rank(rank).unwrap_or(GroupRank(0));
+        let first_row = u64::from(group_rank) * shape.m;
+        View { start: output.row_bytes(first_row, 0..0).start, shape, ..output }
+    }
+
+    fn view(
+        &self,
+        problem: &Problem,
+        call: &Call,
+        name: RegionName,
+        layout: RegionLayout,
+        shape: Shape,
+    ) -> View {
+        let element = problem.dtype.bytes();
+        View {
+            start: self.region(&name).storage.start + layout.offset_elements * element,
+            shape,
+            row_stride: shape.n + layout.pad_columns,
+            element,
+            tile: call.tile,
+        }
+    }
+}
+
+impl RegionName {
+    /// The name as findings print it.
+    pub fn label(&self, problem: &Problem) -> String {
+        match self {
+            RegionName::Input => "input".into(),
+            RegionName::Output => "output".into(),
+            RegionName::Workspace(index) => {
+                format!("workspace.{}", problem.workspaces[*index].name)
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The pure part of a case: what must happen, on which heaps. No device, no mode, no kernel.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dtype::DType;
+use crate::group::Group;
+use crate::rank::{GroupRank, Rank};
+use crate::shape::{Shape, Tile};
+
+/// What must happen, as pure semantics. Shapes are per rank, W is the group's size, and
+/// `shape` is the (M, N) that a scenario gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Collective {
+    /// Input (M, N), output (W*M, N): the inputs stacked in group order, on every member.
+    AllGather,
+    /// Input (M, N), output (M, N): the root's input, on every member.
+    Broadcast,
+    /// Input (M, N), output (W*M, N): as all_gather, on the root alone.
+    Gather,
+    /// Input (W*M, N), output (M, N): the root's rows `g*M..` arrive at group rank g.
+    Scatter,
+    /// Input (W*M, N), output (W*M, N): rows `d*M..` of source s arrive as rows `s*M..` of d.
+    AllToAll,
+    /// No data moves; every byte of input and output stays as it was.
+    Barrier,
+}
+
+impl Collective {
+    /// Every collective, in the order in which they are listed to users.
+    pub const ALL: [Collective; 6] = [
+        Collective::AllGather,
+        Collective::Broadcast,
+        Collective::Gather,
+        Collective::Scatter,
+        Collective::AllToAll,
+        Collective::Barrier,
+    ];
+
+    /// The one spelling that is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Collective::AllGather => "all_gather",
+            Collective::Broadcast => "broadcast",
+            Collective::Gather => "gather",
+            Collective::Scatter => "scatter",
+            Collective::AllToAll => "all_to_all",
+            Collective::Barrier => "barrier",
+        }
+    }
+
+    /// Whether one member is told apart from the others.
+    pub const fn is_rooted(self) -> bool {
+        matches!(self, Collective::Broadcast | Collective::Gather | Collective::Scatter)
+    }
+
+    /// Whether input may be a part of output without being lost, and this harness can map it so.
+    pub const fn allows_in_place(self) -> bool {
+        matches!(self, Collective::AllGather)
+    }
+
+    /// Rows and columns of the input that a rank owns, whatever its role.
+    pub const fn input_shape(self, shape: Shape, group_size: u64) -> Shape {
+        match self {
+            Collective::AllGather
+            | Collective::Broadcast
+            | Collective::Gather
+            | Collective::Barrier => shape,
+            Collective::Scatter | Collective::AllToAll => {
+                Shape { m: shape.m * group_size, n: shape.n }
+            }
+        }
+    }
+
+    /// Rows and columns of the output that a rank owns, whatever its role.
+    pub const fn output_shape(self, shape: Shape, group_size: u64) -> Shape {
+        match self {
+            Collective::AllGather | Collective::Gather | Collective::AllToAll => {
+                Shape { m: shape.m * group_size, n: shape.n }
+            }
+            Collective::Broadcast | Collective::Scatter | Collective::Barrier => shape,
+        }
+    }
+}
+
+impl fmt::Display for Collective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Collective {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Collective::ALL.into_iter().find(|c| c.name() == text).ok_or_else(|| {
+            let accepted: Vec<_> = Collective::ALL.iter().map(|c| c.name()).collect();
+            format!("unknown collective `{text}`, expected one of {}", accepted.join(", "))
+        })
+    }
+}
+
+/// Where a region's matrix lies in its storage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RegionLayout {
+    /// Elements between the end of a row and the start of the next: row stride is N + this.
+    pub pad_columns: u64,
+    /// Elements between the region's start and element (0, 0).
+    pub offset_elements: u64,
+}
+
+/// The layouts of the two regions that every rank owns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Layout {
+    /// Of the input.
+    pub input: RegionLayout,
+    /// Of the output. In place, the input lies in it and takes its stride.
+    pub output: RegionLayout,
+}
+
+/// What the inputs hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Data {
+    /// The keyed fill: a word names its owner.
+    #[default]
+    Keyed,
+    /// Every other element is a special value (zeros, infinities, NaN payloads, subnormals).
+    BitPatterns,
+}
+
+/// One collective operation.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Call {
+    /// The scenario's (M, N); see [`Collective`] for what it means.
+    pub shape: Shape,
+    /// Who takes part.
+    pub group: Group,
+    /// The tile that the kernel is asked to use (the variant's default where none was given).
+    pub tile: Tile,
+    /// Persistent thread blocks a rank.
+    pub blocks: u32,
+    /// The member told apart, for rooted collectives.
+    pub root: GroupRank,
+}
+
+/// What a workspace holds when a case begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Init {
+    /// Every byte zero.
+    Zero,
+    /// Poison: the kernel must write before it reads.
+    Poison,
+}
+
+/// What happens to a workspace between two calls of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BetweenCalls {
+    /// It stays as the kernel left it.
+    Keep,
+    /// It is initialised again.
+    Reset,
+}
+
+/// How a workspace is judged after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judge {
+    /// Its contents are the kernel's own business (the guards around it are not).
+    Ignore,
+    /// It must hold what it held before the call.
+    Unchanged,
+    /// Every byte must be zero.
+    Zero,
+}
+
+/// Extra memory that a kernel declares, sized for its largest call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Workspace {
+    /// As in the manifest.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Contents before the first call.
+    pub init: Init,
+    /// Contents before the next calls.
+    pub between_calls: BetweenCalls,
+    /// What is checked after each call.
+    pub judge: Judge,
+}
+
+/// How a workspace's bytes are known at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Contents {
+    /// Every byte zero.
+    Zero,
+    /// The poison of a call.
+    Poison,
+    /// Whatever the kernel left: neither written nor compared.
+    Free,
+}
+
+/// The pure part of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Problem {
+    /// What must happen.
+    pub collective: Collective,
+    /// How many ranks exist, taking part or not. At most [`crate::rank::MAX_WORLD`].
+    pub world: u32,
+    /// Element type of input and output.
+    pub dtype: DType,
+    /// Strides and offsets.
+    pub layout: Layout,
+    /// Input is the rank's own part of output.
+    pub in_place: bool,
+    /// Bytes of poison before, between and behind regions.
+    pub guard_bytes: u64,
+    /// What inputs hold.
+    pub data: Data,
+    /// Declared extra memory.
+    pub workspaces: Vec<Workspace>,
+    /// The sequence, on the same heaps. Never empty.
+    pub calls: Vec<Call>,
+    /// Key of the fill.
+    pub seed: u64,
+}
+
+impl Problem {
+    /// The world's ranks, in order.
+    pub fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
+        (0..self.world).map(Rank)
+    }
+}

@@ -1,0 +1,251 @@
+//! Compares every byte of every rank's heap with what it must hold, and explains differences.
+//!
+//! Bytes are compared, never tolerances. The fast path is one comparison a span; only a span that
+//! differs is looked at element by element.
+
+use std::collections::BTreeMap;
+
+use crate::explain;
+use crate::fill::Poison;
+use crate::finding::{Extent, Finding, FindingKind, Place};
+use crate::image::{Area, Generator, Moment, Source, Span, spans};
+use crate::map::RegionMap;
+use crate::plan::{HeapPlan, RegionName, View};
+use crate::problem::Problem;
+use crate::rank::Rank;
+
+/// At most this many wrong rows are drawn in a region map.
+const MAPPED_ROWS: usize = 4096;
+
+/// What is wrong in the heaps after call number `index`; empty means every byte is right.
+/// `heaps[r]` is rank r's heap, [`HeapPlan::bytes`] long.
+pub fn verify(problem: &Problem, plan: &HeapPlan, index: usize, heaps: &[&[u8]]) -> Vec<Finding> {
+    let mut generator = Generator::new(problem, index);
+    let mut differences = Differences::new(problem, plan, index);
+    spans(problem, plan, index, Moment::After, &mut |span| {
+        let actual = &heaps[span.rank.index()][span.bytes.start as usize..span.bytes.end as usize];
+        if !generator.holds(&span, actual) {
+            let mut expected = vec![0; actual.len()];
+            generator.write(&span, &mut expected);
+            differences.add(&span, &expected, actual);
+        }
+    });
+    differences.into_findings(heaps)
+}
+
+/// The differences found so far, gathered by (rank, kind, region).
+struct Differences<'a> {
+    problem: &'a Problem,
+    plan: &'a HeapPlan,
+    index: usize,
+    poison: Poison,
+    by_kind: BTreeMap<(Rank, FindingKind, usize), Difference>,
+}
+
+struct Difference {
+    span: Span,
+    offset: u64,
+    expected: Vec<u8>,
+    actual: Vec<u8>,
+    /// The bytes that follow the first wrong one and are wrong too, at most 16.
+    run: Vec<u8>,
+    count: u64,
+    columns: [u64; 2],
+    /// Wrong column ranges by row, at most [`MAPPED_ROWS`] rows.
+    rows: BTreeMap<u64, Vec<(u64, u64)>>,
+    row_count: u64,
+    last_row: Option<u64>,
+}
+
+impl<'a> Differences<'a> {
+    fn new(problem: &'a Problem, plan: &'a HeapPlan, index: usize) -> Self {
+        let poison = Poison::new(problem.seed, index);
+        Differences { problem, plan, index, poison, by_kind: BTreeMap::new() }
+    }
+
+    /// The matrix that a span of elements or padding belongs to.
+    fn view(&self, span: &Span) -> Option<View> {
+        let region = &self.plan.regions[span.region?];
+        let call = &self.problem.calls[self.index];
+        match (span.area, &region.name) {
+            (Area::Element | Area::Padding, RegionName::Input) => {
+                Some(self.plan.input(self.problem, call, span.rank))
+            }
+            (Area::Element | Area::Padding, RegionName::Output) => {
+                Some(self.plan.output(self.problem, call))
+            }
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, span: &Span, expected: &[u8], actual: &[u8]) {
+        let unit = if span.area == Area::Element { self.problem.dtype.bytes() as usize } else { 1 };
+        let mut offset = span.bytes.start;
+        for (expected_unit, actual_unit) in expected.chunks(unit).zip(actual.chunks(unit)) {
+            if expected_unit != actual_unit {
+                let kind = self.kind(span, offset, actual_unit);
+                let skip = (offset - span.bytes.start) as usize;
+                self.note(span, kind, offset, &expected[skip..], &actual[skip..], unit);
+            }
+            offset += unit as u64;
+        }
+    }
+
+    fn kind(&self, span: &Span, offset: u64, actual: &[u8]) -> FindingKind {
+        let call = &self.problem.calls[self.index];
+        if call.group.group_rank(span.rank).is_none() {
+            return FindingKind::IdleRankModified;
+        }
+        match span.area {
+            Area::Guard => FindingKind::GuardOverwritten,
+            Area::Slack => FindingKind::SlackOverwritten,
+            Area::Padding => FindingKind::PaddingOverwritten,
+            Area::Workspace => FindingKind::WorkspaceMismatch,
+            Area::Element => match self.region_name(span) {
+                Some(RegionName::Input) => FindingKind::InputModified,
+                _ if span.source != Source::Poison
+                    && self.poison.holds(span.rank, offset, actual) =>
+                {
+                    FindingKind::Unwritten
+                }
+                _ => FindingKind::OutputMismatch,
+            },
+        }
+    }
+
+    fn region_name(&self, span: &Span) -> Option<&RegionName> {
+        span.region.map(|region| &self.plan.regions[region].name)
+    }
+
+    fn note(
+        &mut self,
+        span: &Span,
+        kind: FindingKind,
+        offset: u64,
+        expected: &[u8],
+        actual: &[u8],
+        unit: usize,
+    ) {
+        let place = self.view(span).map(|view| view.row_column(offset));
+        let key = (span.rank, kind, span.region.unwrap_or(usize::MAX));
+        let difference = self.by_kind.entry(key).or_insert_with(|| {
+            let run = actual.iter().zip(expected).take(16).take_while(|(a, e)| a != e).count();
+            Difference {
+                span: span.clone(),
+                offset,
+                expected: expected[..unit].to_vec(),
+                actual: actual[..unit].to_vec(),
+                run: actual[..run.max(unit)].to_vec(),
+                count: 0,
+                columns: [u64::MAX, 0],
+                rows: BTreeMap::new(),
+                row_count: 0,
+                last_row: None,
+            }
+        });
+        difference.count += unit as u64;
+        if let Some((row, column)) = place {
+            difference.at(row, column);
+        }
+    }
+
+    fn into_findings(self, heaps: &[&[u8]]) -> Vec<Finding> {
+        let Differences { problem, plan, index, .. } = self;
+        let views: Vec<Option<View>> =
+            self.by_kind.values().map(|difference| self.view(&difference.span)).collect();
+        self.by_kind
+            .into_iter()
+            .zip(views)
+            .map(|(((rank, kind, _), difference), view)| {
+                let place = difference.place(problem, plan, index, view);
+                let lookup = explain::Lookup { problem, plan, index, rank, heaps };
+                let whose = lookup.whose(difference.offset, &difference.run, &difference.actual);
+                let show = |bytes: &[u8]| match difference.span.area {
+                    Area::Element => problem.dtype.show(bytes),
+                    _ => format!("0x{:02x}", bytes[0]),
+                };
+                let expected = match difference.span.source {
+                    Source::Poison => format!("poison {}", show(&difference.expected)),
+                    Source::Row { rank, row } => {
+                        let column = place.column.unwrap_or(0);
+                        let value = show(&difference.expected);
+                        format!("{value} = rank {rank}'s input ({row},{column})")
+                    }
+                    Source::Zero => "0x00".into(),
+                    Source::Free => unreachable!("free spans are never compared"),
+                };
+                let actual = format!("{} = {whose}", show(&difference.actual));
+                let map = view.map_or_else(Vec::new, |view| {
+                    RegionMap { kind, view: &view, rows: &difference.rows }.lines()
+                });
+                let extent = difference.extent();
+                let explanation = explain::sentence(
+                    problem,
+                    index,
+                    rank,
+                    kind,
+                    &place,
+                    extent.as_ref(),
+                    difference.count,
+                );
+                Finding {
+                    kind,
+                    rank: Some(rank),
+                    call: Some(index),
+                    place: Some(place),
+                    expected: Some(expected),
+                    actual: Some(actual),
+                    count: difference.count,
+                    writer: None,
+                    extent,
+                    map,
+                    explanation,
+                }
+            })
+            .collect()
+    }
+}
+
+impl Difference {
+    fn at(&mut self, row: u64, column: u64) {
+        self.columns = [self.columns[0].min(column), self.columns[1].max(column)];
+        if self.last_row != Some(row) {
+            self.row_count += 1;
+            self.last_row = Some(row);
+        }
+        if self.rows.len() < MAPPED_ROWS || self.rows.contains_key(&row) {
+            let ranges = self.rows.entry(row).or_default();
+            match ranges.last_mut() {
+                Some((_, last)) if column <= *last + 1 => *last = column,
+                _ => ranges.push((column, column)),
+            }
+        }
+    }
+
+    fn extent(&self) -> Option<Extent> {
+        let first = *self.rows.keys().next()?;
+        let last = self.last_row?;
+        Some(Extent { columns: self.columns, rows: [first, last], row_count: self.row_count })
+    }
+
+    fn place(&self, problem: &Problem, plan: &HeapPlan, index: usize, view: Option<View>) -> Place {
+        let call = &problem.calls[index];
+        let region = self.span.region.map(|region| plan.regions[region].name.label(problem));
+        let region = match (self.span.area, region) {
+            (Area::Guard, Some(before)) => format!("guard behind {before}"),
+            (Area::Guard, None) => "guard in front of the first region".into(),
+            (_, region) => region.unwrap_or_default(),
+        };
+        let position = view.map(|view| view.row_column(self.offset));
+        let tile = |row: u64, column: u64| {
+            [row % call.shape.m.max(1) / call.tile.m.max(1), column / call.tile.n.max(1)]
+        };
+        Place {
+            region,
+            offset: self.offset,
+            row: position.map(|(row, _)| row),
+            column: position.map(|(_, column)| column),
+            tile: position.map(|(row, column)| tile(row, column)),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Whole heaps, written by hand.
+//!
+//! Every expectation is a table of byte ranges that covers a heap from its first to its last
+//! byte: literal bytes where data belongs, `Kept` where the heap must hold what it held before.
+//! Nothing of the crate computes an expectation; the crate only fills the heaps and judges them.
+//! A fake executor writes the literals, then every byte is broken in turn.
+
+use std::ops::Range;
+
+use collectives::image::fill;
+use collectives::{
+    BetweenCalls, Call, Collective, DType, Data, FindingKind, GroupRank, GroupSpec, HeapPlan, Init,
+    Judge, Layout, Problem, RegionLayout, Shape, Tile, Workspace, verify,
+};
+use ndarray::{ArrayView2, ShapeBuilder, array};
+
+enum Bytes {
+    Kept,
+    Literal(&'static [u8]),
+    Zero,
+}
+use Bytes::{Kept, Literal, Zero};
+
+type HeapTable = Vec<(Range<usize>, Bytes)>;
+
+fn problem(world: u32, dtype: DType, shape: (u64, u64), group: GroupSpec) -> Problem {
+    let call = Call {
+        shape: Shape { m: shape.0, n: shape.1 },
+        group: group.resolve(world).unwrap(),
+        tile: Tile { m: 8, n: 64 },
+        blocks: 1,
+        root: GroupRank(0),
+    };
+    Problem {
+        collective: Collective::AllGather,
+        world,
+        dtype,
+        layout: Layout::default(),
+        in_place: false,
+        guard_bytes: 64,
+        data: Data::Keyed,
+        workspaces: Vec::new(),
+        calls: vec![call],
+        seed: 7,
+    }
+}
+
+fn filled(problem: &Problem, call: usize, heaps: &mut [Vec<u8>]) {
+    let plan = HeapPlan::new(problem).unwrap();
+    let mut views: Vec<&mut [u8]> = heaps.iter_mut().map(Vec::as_mut_slice).collect();
+    fill(problem, &plan, call, &mut views);
+}
+
+fn findings(problem: &Problem, call: usize, heaps: &[Vec<u8>]) -> Vec<FindingKind> {
+    let plan = HeapPlan::new(problem).unwrap();
+    let views: Vec<&[u8]> = heaps.iter().map(Vec::as_slice).collect();
+    verify(problem, &plan, call, &views).into_iter().map(|finding| finding.kind).collect()
+}
+
+/// The fake executor: writes the table's bytes into a heap, and sees that it covers the heap.
+fn apply(heap: &mut [u8], table: &HeapTable) {
+    let mut end = 0;
+    for (range, bytes) in table {
+        assert_eq!(range.start, end, "the table has a gap or an overlap");
+        end = range.end;
+        match bytes {
+            Kept => {}
+            Literal(literal) => heap[range.clone()].copy_from_slice(literal),
+            Zero => heap[range.clone()].fill(0),
+        }
+    }
+    assert_eq!(end, heap.len(), "the table does not reach the heap's end");
+}
+
+/// The tables are judged right, and every single byte of every heap is judged.
+fn judged_to_the_last_byte(
+    problem: &Problem,
+    call: usize,
+    heaps: &mut [Vec<u8>],
+    tables: &[HeapTable],
+) {
+    for (heap, table) in heaps.iter_mut().zip(tables) {
+        apply(heap, table);
+    }
+    assert_eq!(findings(problem, call, heaps), [], "the literals are judged wrong");
+    for rank in 0..heaps.len() {
+        for at in 0..heaps[rank].len() {
+            heaps[rank][at] ^= 0x10;
+            assert_eq!(
+                findings(problem, call, heaps).len(),
+                1,
+                "rank {rank} byte {at} is not judged"
+            );
+            heaps[rank][at] ^= 0x10;
+        }
+    }
+}
+
+fn padded() -> Problem {
+    Problem {
+        layout: Layout {
+            input: RegionLayout { pad_columns: 1, offset_elements: 0 },
+            output: RegionLayout { pad_columns: 2, offset_elements: 3 },
+        },
+        ..problem(2, DType::F32, (2, 2), GroupSpec::World)
+    }
+}
+
+fn two_calls() -> Problem {
+    let mut problem = problem(2, DType::I32, (1, 2), GroupSpec::World);
+    let second = Call {
+        shape: Shape { m: 1, n: 1 },
+        group: GroupSpec::Reversed.resolve(2).unwrap(),
+        ..problem.calls[0].clone()
+    };
+    problem.calls.push(second);
+    problem
+}
+
+fn with_flags() -> Problem {
+    let flags = |name: &str, judge| Workspace {
+        name: name.into(),
+        bytes: 8,
+        init: Init::Zero,
+        between_calls: BetweenCalls::Reset,
+        judge,
+    };
+    Problem {
+        workspaces: vec![flags("flags", Judge::Zero), flags("scratch", Judge::Ignore)],
+        ..problem(2, DType::U8, (1, 3), GroupSpec::World)
+    }
+}
+
+fn broadcast() -> Problem {
+    let mut problem = problem(3, DType::F64, (1, 2), GroupSpec::Ranks(vec![2, 0]));
+    problem.collective = Collective::Broadcast;
+    problem.calls[0].root = GroupRank(1);
+    problem
+}
+
+fn in_place() -> Problem {
+    Problem { in_place: true, ..problem(3, DType::I8, (1, 3), GroupSpec::Ranks(vec![2, 0])) }
+}
+
+fn fresh(problem: &Problem) -> Vec<Vec<u8>> {
+    let plan = HeapPlan::new(problem).unwrap();
+    let mut heaps = vec![vec![0; plan.bytes as usize]; problem.world as usize];
+    filled(problem, 0, &mut heaps);
+    heaps
+}
+
+#[test]
+fn two_ranks_f16() {
+    let problem = problem(2, DType::F16, (2, 3), GroupSpec::World);
+    let mut heaps = fresh(&problem);
+    const RANK_0: &[u8] = &[0x90, 0x60, 0x6c, 0x1c, 0x8a, 0xea, 0x6c, 0x0c, 0xa8, 0xe8, 0xe6, 0xc6];
+    const RANK_1: &[u8] = &[0x80, 0x70, 0x7c, 0x0c, 0x9a, 0xfa, 0x7c, 0x1c, 0xb8, 0xf8, 0xf6, 0xd6];
+    let table = |input: &'static [u8]| -> HeapTable {
+        vec![
+            (0..256, Kept),
+            (256..268, Literal(input)),
+            (268..512, Kept),
+            (512..524, Literal(RANK_0)),
+            (524..536, Literal(RANK_1)),
+            (536..4096, Kept),
+        ]
+    };
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &[table(RANK_0), table(RANK_1)]);
+}
+
+#[test]
+fn strided_group_with_idle_ranks() {
+    let problem = problem(4, DType::U8, (1, 5), GroupSpec::Odds);
+    let mut heaps = fresh(&problem);
+    let active = |input: &'static [u8]| -> HeapTable {
+        vec![
+            (0..256, Kept),
+            (256..261, Literal(input)),
+            (261..512, Kept),
+            (512..517, Literal(&[0x80, 0x7c, 0x7a, 0x08, 0x94])),
+            (517..522, Literal(&[0xa0, 0x5c, 0x5a, 0x28, 0xb4])),
+            (522..4096, Kept),
+        ]
+    };
+    let idle = || -> HeapTable { vec![(0..4096, Kept)] };
+    let tables = [
+        idle(),
+        active(&[0x80, 0x7c, 0x7a, 0x08, 0x94]),
+        idle(),
+        active(&[0xa0, 0x5c, 0x5a, 0x28, 0xb4]),
+    ];
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
+}
+
+#[test]
+fn padded_output_with_an_element_offset() {
+    let problem = padded();
+    let mut heaps = fresh(&problem);
+    let table = || -> HeapTable {
+        vec![
+            (0..524, Kept),
+            (524..532, Literal(&[0x90, 0x60, 0x60, 0x10, 0x8c, 0xec, 0x6c, 0x0c])),
+            (532..540, Kept),
+            (540..548, Literal(&[0x6c, 0x0c, 0xac, 0xec, 0xe8, 0xc8, 0xd8, 0xd8])),
+            (548..556, Kept),
+            (556..564, Literal(&[0x80, 0x70, 0x70, 0x00, 0x9c, 0xfc, 0x7c, 0x1c])),
+            (564..572, Kept),
+            (572..580, Literal(&[0x7c, 0x1c, 0xbc, 0xfc, 0xf8, 0xd8, 0xc8, 0xc8])),
+            (580..4096, Kept),
+        ]
+    };
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &[table(), table()]);
+
+    // The same output as a strided matrix of 4-byte elements: 4 rows, 2 columns, stride 4.
+    let elements: Vec<u32> = heaps[1][524..588]
+        .chunks_exact(4)
+        .map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
+    let output = ArrayView2::from_shape((4, 2).strides((4, 1)), &elements).unwrap();
+    let by_hand = array![
+        [0x1060_6090u32, 0x0c6c_ec8c],
+        [0xecac_0c6c, 0xd8d8_c8e8],
+        [0x0070_7080, 0x1c7c_fc9c],
+        [0xfcbc_1c7c, 0xc8c8_d8f8]
+    ];
+    assert_eq!(output, by_hand);
+}
+
+#[test]
+fn two_calls_with_another_shape_and_order() {
+    let problem = two_calls();
+    let mut heaps = fresh(&problem);
+    let first = || -> HeapTable {
+        vec![
+            (0..512, Kept),
+            (512..520, Literal(&[0x90, 0x60, 0x60, 0x10, 0x8c, 0xec, 0x6c, 0x0c])),
+            (520..528, Literal(&[0x80, 0x70, 0x70, 0x00, 0x9c, 0xfc, 0x7c, 0x1c])),
+            (528..4096, Kept),
+        ]
+    };
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &[first(), first()]);
+
+    let stale = heaps.clone();
+    filled(&problem, 1, &mut heaps);
+    // One element each, rank 1 first: the rest of both regions is slack in this call.
+    let second = |input: &'static [u8]| -> HeapTable {
+        vec![
+            (0..256, Kept),
+            (256..260, Literal(input)),
+            (260..512, Kept),
+            (512..516, Literal(&[0x82, 0x72, 0x72, 0x02])),
+            (516..520, Literal(&[0x92, 0x62, 0x62, 0x12])),
+            (520..4096, Kept),
+        ]
+    };
+    let tables = [second(&[0x92, 0x62, 0x62, 0x12]), second(&[0x82, 0x72, 0x72, 0x02])];
+    judged_to_the_last_byte(&problem, 1, &mut heaps, &tables);
+    assert!(findings(&problem, 1, &stale).len() > 2, "the first call's heaps pass as the second's");
+}
+
+#[test]
+fn workspaces_are_judged_as_declared() {
+    let problem = with_flags();
+    let mut heaps = fresh(&problem);
+    let table = |input: &'static [u8]| -> HeapTable {
+        vec![
+            (0..256, Kept),
+            (256..259, Literal(input)),
+            (259..512, Kept),
+            (512..518, Literal(&[0x90, 0x6c, 0x6a, 0x80, 0x7c, 0x7a])),
+            (518..768, Kept),
+            (768..776, Zero),
+            (776..4096, Kept),
+        ]
+    };
+    let tables = [table(&[0x90, 0x6c, 0x6a]), table(&[0x80, 0x7c, 0x7a])];
+    for (heap, table) in heaps.iter_mut().zip(&tables) {
+        apply(heap, table);
+    }
+    assert_eq!(findings(&problem, 0, &heaps), []);
+    heaps[1][1024..1032].fill(0xff); // `scratch`: declared as nobody's business
+    assert_eq!(findings(&problem, 0, &heaps), []);
+    heaps[1][1032] ^= 1; // one byte behind it is not
+    assert_eq!(findings(&problem, 0, &heaps), [FindingKind::GuardOverwritten]);
+    heaps[1][1032] ^= 1;
+    heaps[0][775] = 1; // `flags`: declared to end as zero
+    assert_eq!(findings(&problem, 0, &heaps), [FindingKind::WorkspaceMismatch]);
+}
+
+#[test]
+fn broadcast_from_group_rank_one_of_a_permuted_group() {
+    let problem = broadcast();
+    let mut heaps = fresh(&problem);
+    const ROOT: &[u8] = &[
+        0x90, 0x60, 0x60, 0x10, 0x80, 0xe0, 0x60, 0x00, 0x6c, 0x0c, 0xac, 0xec, 0xec, 0xcc, 0xdc,
+        0xdc,
+    ];
+    let active =
+        || -> HeapTable { vec![(0..512, Kept), (512..528, Literal(ROOT)), (528..4096, Kept)] };
+    let tables = [active(), vec![(0..4096, Kept)], active()];
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
+}
+
+#[test]
+fn in_place_with_the_own_part_where_it_stays() {
+    let problem = in_place();
+    let mut heaps = fresh(&problem);
+    let active = || -> HeapTable {
+        vec![
+            (0..256, Kept),
+            (256..259, Literal(&[0xb0, 0x4c, 0x4a])),
+            (259..262, Literal(&[0x90, 0x6c, 0x6a])),
+            (262..4096, Kept),
+        ]
+    };
+    let tables = [active(), vec![(0..4096, Kept)], active()];
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
+}
+
+#[test]
+fn each_kind_of_place_has_its_finding() {
+    let problem = padded();
+    let mut heaps = fresh(&problem);
+    for heap in &mut heaps {
+        heap[524..532].copy_from_slice(&[0x90, 0x60, 0x60, 0x10, 0x8c, 0xec, 0x6c, 0x0c]);
+        heap[540..548].copy_from_slice(&[0x6c, 0x0c, 0xac, 0xec, 0xe8, 0xc8, 0xd8, 0xd8]);
+        heap[556..564].copy_from_slice(&[0x80, 0x70, 0x70, 0x00, 0x9c, 0xfc, 0x7c, 0x1c]);
+    }
+    // Row 3 of the output was never written.
+    assert_eq!(findings(&problem, 0, &heaps), [FindingKind::Unwritten; 2]);
+    for heap in &mut heaps {
+        heap[572..580].copy_from_slice(&[0x7c, 0x1c, 0xbc, 0xfc, 0xf8, 0xd8, 0xc8, 0xc8]);
+    }
+    assert_eq!(findings(&problem, 0, &heaps), []);
+    for (at, kind) in [
+        (255, FindingKind::GuardOverwritten),
+        (256, FindingKind::InputModified),
+        (264, FindingKind::PaddingOverwritten),
+        (280, FindingKind::GuardOverwritten),
+        (512, FindingKind::SlackOverwritten),
+        (524, FindingKind::OutputMismatch),
+        (532, FindingKind::PaddingOverwritten),
+        (588, FindingKind::GuardOverwritten),
+        (4095, FindingKind::GuardOverwritten),
+    ] {
+        heaps[1][at] ^= 0x20;
+        assert_eq!(findings(&problem, 0, &heaps), [kind], "byte {at}");
+        heaps[1][at] ^= 0x20;
+    }
+}
