@@ -1,0 +1,172 @@
+//! What parent and rank processes tell each other without words: phases, start, last words.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use collectives::rank::MAX_WORLD;
+use rustix::thread::futex;
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use simt::fault::FaultRecord;
+
+use super::memory::SharedMemory;
+use crate::DeviceError;
+
+/// What a rank process is doing, so that a hang or a death names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u32)]
+pub enum Phase {
+    /// Starting, before it has said hello.
+    Starting,
+    /// It has said hello and waits for work.
+    Hello,
+    /// It has mapped the heaps and loaded its object.
+    Mapped,
+    /// The heaps are filled; it waits for the others to be ready.
+    Filled,
+    /// The kernel runs.
+    Launched,
+    /// The kernel has returned.
+    Done,
+    /// The parent has judged.
+    Judged,
+}
+
+impl Phase {
+    const ALL: [Phase; 7] = [
+        Phase::Starting,
+        Phase::Hello,
+        Phase::Mapped,
+        Phase::Filled,
+        Phase::Launched,
+        Phase::Done,
+        Phase::Judged,
+    ];
+
+    /// What the rank was doing, for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Phase::Starting => "while starting, before it said hello",
+            Phase::Hello => "while mapping heaps and loading its object",
+            Phase::Mapped => "while waiting for the heaps to be filled",
+            Phase::Filled => "while waiting for the other ranks to be ready",
+            Phase::Launched => "inside the kernel",
+            Phase::Done => "after the kernel returned, before it was judged",
+            Phase::Judged => "after it was judged",
+        }
+    }
+}
+
+/// One process's part.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct RankControl {
+    phase: AtomicU32,
+    entered: AtomicU64,
+    left: AtomicU64,
+    /// Last words.
+    pub fault: FaultRecord,
+}
+
+#[repr(C)]
+struct Board {
+    /// Processes that are ready, counted over all launches.
+    ready: AtomicU32,
+    ranks: [RankControl; MAX_WORLD as usize],
+}
+
+/// The memory that all processes of a pool share besides heaps.
+#[derive(Debug)]
+pub struct Control {
+    memory: SharedMemory,
+}
+
+const BYTES: u64 = 1 << 14;
+const _: () = assert!(size_of::<Board>() <= BYTES as usize);
+
+impl Control {
+    /// A fresh board.
+    ///
+    /// # Errors
+    /// The system has no memory.
+    pub fn new() -> Result<Control, DeviceError> {
+        Ok(Control { memory: SharedMemory::new("rankcheck-control", BYTES)? })
+    }
+
+    /// The parent's board.
+    ///
+    /// # Errors
+    /// The descriptor is no board.
+    pub fn open(fd: OwnedFd) -> Result<Control, DeviceError> {
+        Ok(Control { memory: SharedMemory::open(fd, BYTES)? })
+    }
+
+    /// The descriptor, to hand to a rank process.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.memory.fd()
+    }
+
+    fn board(&self) -> &Board {
+        // SAFETY: `Board` is made of atomics, and all zero is valid for each of them.
+        unsafe { self.memory.at_start::<Board>() }
+    }
+
+    /// A process's part.
+    pub fn rank(&self, process: usize) -> &RankControl {
+        &self.board().ranks[process]
+    }
+
+    /// A process's part, for signal handlers: the board is never unmapped.
+    pub fn leak(self) -> &'static Control {
+        Box::leak(Box::new(self))
+    }
+
+    /// How many processes have said that they are ready, over all launches so far.
+    pub fn ready_so_far(&self) -> u32 {
+        self.board().ready.load(Ordering::Acquire)
+    }
+
+    /// Says that this process is ready, and waits until `target` have said so.
+    pub fn start_together(&self, target: u32) {
+        let ready = &self.board().ready;
+        ready.fetch_add(1, Ordering::AcqRel);
+        let _ = futex::wake(ready, futex::Flags::empty(), u32::MAX);
+        loop {
+            let now = ready.load(Ordering::Acquire);
+            if now.wrapping_sub(target) as i32 >= 0 {
+                return;
+            }
+            // Woken, interrupted or already changed: look again.
+            let _ = futex::wait(ready, futex::Flags::empty(), now, None);
+        }
+    }
+}
+
+impl RankControl {
+    /// Notes what the process does now.
+    pub fn enter(&self, phase: Phase) {
+        let now = now();
+        match phase {
+            Phase::Launched => self.entered.store(now, Ordering::Relaxed),
+            Phase::Done => self.left.store(now, Ordering::Relaxed),
+            Phase::Starting | Phase::Hello | Phase::Mapped | Phase::Filled | Phase::Judged => {}
+        }
+        self.phase.store(phase as u32, Ordering::Release);
+    }
+
+    /// What the process was last doing.
+    pub fn phase(&self) -> Phase {
+        Phase::ALL[(self.phase.load(Ordering::Acquire) as usize).min(Phase::ALL.len() - 1)]
+    }
+
+    /// When it entered and left the kernel last, in nanoseconds of the monotonic clock.
+    pub fn inside(&self) -> (u64, u64) {
+        (self.entered.load(Ordering::Acquire), self.left.load(Ordering::Acquire))
+    }
+}
+
+fn now() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

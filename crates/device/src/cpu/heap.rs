@@ -1,0 +1,127 @@
+//! Where heaps lie: fixed addresses, far apart, at unequal distances, in no order of rank.
+//!
+//! Every process sees its own layout, as processes with inter-process handles do, so that a
+//! pointer that travels between ranks does not work by luck. Distances are beyond 4 GiB and go
+//! both ways; whatever is not a heap faults.
+
+use std::os::fd::BorrowedFd;
+
+use collectives::Rank;
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mprotect, munmap};
+
+use super::memory::system;
+use crate::DeviceError;
+
+const FIRST: u64 = 0x1000_0000_0000;
+/// At least this far from one heap to the next; no heap may be larger.
+pub const HEAP_SPACING: u64 = 96 << 30;
+const SLOTS: u64 = 16;
+
+/// Where a process that hosts `viewer` maps `rank`'s heap.
+pub fn heap_address(rank: Rank, viewer: Rank) -> u64 {
+    // 5 and 16 have no common factor: every rank has a slot of its own, and neighbours are not
+    // in order. The square makes distances unequal.
+    let slot = (u64::from(rank.0) * 5 + 3 + u64::from(viewer.0) * 7) % SLOTS;
+    FIRST + slot * HEAP_SPACING + slot * slot * 0x3000
+}
+
+/// Which heap an address of that process lies in or shortly behind, and how far from its start.
+pub fn heap_at(address: u64, viewer: Rank) -> Option<(Rank, u64)> {
+    (0..SLOTS as u32).map(Rank).find_map(|rank| {
+        let distance = address.checked_sub(heap_address(rank, viewer))?;
+        (distance < HEAP_SPACING / 2).then_some((rank, distance))
+    })
+}
+
+/// A heap at its place in a rank process.
+#[derive(Debug)]
+pub(crate) struct MappedHeap {
+    address: u64,
+    /// Bytes that are mapped.
+    capacity: u64,
+    /// Bytes that are accessible.
+    bytes: u64,
+}
+
+impl MappedHeap {
+    pub(crate) fn new(
+        fd: BorrowedFd<'_>,
+        address: u64,
+        bytes: u64,
+    ) -> Result<MappedHeap, DeviceError> {
+        let capacity =
+            rustix::fs::fstat(fd).map_err(|e| system("a heap's size", &e))?.st_size as u64;
+        if bytes > capacity || capacity > HEAP_SPACING / 2 {
+            return Err(system("mapping a heap", &format!("{bytes} of {capacity} bytes")));
+        }
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
+        // SAFETY: the address lies in a part of the address space that this process keeps for
+        // heaps, and the kernel refuses if something is mapped there.
+        unsafe { mmap(address as *mut _, capacity as usize, protection, flags, fd, 0) }
+            .map_err(|e| system("mapping a heap at its address", &e))?;
+        let mut heap = MappedHeap { address, capacity, bytes: capacity };
+        heap.resize(bytes)?;
+        Ok(heap)
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Makes the first `bytes` accessible and everything behind them fault. Answers false where
+    /// the mapping is too small.
+    pub(crate) fn resize(&mut self, bytes: u64) -> Result<bool, DeviceError> {
+        if bytes > self.capacity {
+            return Ok(false);
+        }
+        if bytes != self.bytes {
+            self.protect(0..bytes, MprotectFlags::READ | MprotectFlags::WRITE)?;
+            self.protect(bytes..self.capacity, MprotectFlags::empty())?;
+            self.bytes = bytes;
+        }
+        Ok(true)
+    }
+
+    fn protect(
+        &self,
+        range: std::ops::Range<u64>,
+        flags: MprotectFlags,
+    ) -> Result<(), DeviceError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let start = (self.address + range.start) as *mut _;
+        // SAFETY: a part of this heap's own mapping; heaps are a multiple of the page size.
+        unsafe { mprotect(start, (range.end - range.start) as usize, flags) }
+            .map_err(|e| system("protecting a heap's end", &e))
+    }
+}
+
+impl Drop for MappedHeap {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`; launches that used it have returned.
+        let _ = unsafe { munmap(self.address as *mut _, self.capacity as usize) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_view_gives_every_rank_a_place_of_its_own_beyond_32_bits() {
+        for viewer in (0..16).map(Rank) {
+            let addresses: Vec<u64> = (0..16).map(|r| heap_address(Rank(r), viewer)).collect();
+            for (i, a) in addresses.iter().enumerate() {
+                for b in &addresses[i + 1..] {
+                    assert!(a.abs_diff(*b) > 1 << 32, "viewer {viewer}");
+                }
+                assert_eq!(heap_at(*a + 5, viewer), Some((Rank(i as u32), 5)));
+            }
+            let ascending = addresses.windows(2).filter(|pair| pair[0] < pair[1]).count();
+            assert!((1..15).contains(&ascending), "both directions occur");
+        }
+        assert_ne!(heap_address(Rank(0), Rank(0)), heap_address(Rank(0), Rank(1)));
+    }
+}

@@ -1,0 +1,138 @@
+//! The host's processor: heaps are shared memory, kernels run in the executor of `simt`.
+
+mod arguments;
+mod control;
+mod heap;
+mod memory;
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+
+use collectives::Rank;
+use simt::{Idle, Module, NoObserver, Outcome, RankLaunch, RoundRobin, Schedule, Sequential};
+
+pub use arguments::{TRAP_ADDRESS, TRAP_BYTES};
+pub use control::{Control, Phase, RankControl};
+pub use heap::{HEAP_SPACING, heap_address, heap_at};
+pub use memory::{SharedMemory, describe_hardware};
+
+use crate::{Description, Device, DeviceError, HeapHandle, Interleaving, Launch};
+use arguments::ArgumentPages;
+use heap::MappedHeap;
+
+/// The host's processor, in one rank process.
+#[derive(Debug)]
+pub struct CpuDevice {
+    /// Which address layout this process sees: its rank, or 0 where all ranks live in it.
+    viewer: Rank,
+    /// Whether ranks in other processes may change memory.
+    idle: Idle,
+    heaps: BTreeMap<Rank, MappedHeap>,
+    modules: BTreeMap<Rank, Module>,
+    arguments: ArgumentPages,
+    allocated: Vec<OwnedFd>,
+}
+
+impl CpuDevice {
+    /// A device for a process that hosts one rank (`alone` false) or all of them.
+    pub fn new(viewer: Rank, alone: bool) -> CpuDevice {
+        CpuDevice {
+            viewer,
+            idle: if alone { Idle::Deadlock } else { Idle::Elsewhere },
+            heaps: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            arguments: ArgumentPages::default(),
+            allocated: Vec::new(),
+        }
+    }
+
+    /// Changes who hosts what; heaps that then lie elsewhere are unmapped.
+    pub fn host(&mut self, viewer: Rank, alone: bool) {
+        if self.viewer != viewer {
+            self.heaps.clear();
+        }
+        self.viewer = viewer;
+        self.idle = if alone { Idle::Deadlock } else { Idle::Elsewhere };
+    }
+
+    /// Drops every object, and with it all device globals.
+    pub fn unload(&mut self) {
+        self.modules.clear();
+    }
+}
+
+impl Device for CpuDevice {
+    fn describe(&self) -> Description {
+        Description { name: "cpu".into(), hardware: describe_hardware() }
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<HeapHandle, DeviceError> {
+        let memory = memory::memfd("rankcheck-heap", bytes)?;
+        let handle = HeapHandle::Memfd(memory.as_raw_fd());
+        self.allocated.push(memory);
+        Ok(handle)
+    }
+
+    fn import(&mut self, rank: Rank, handle: &HeapHandle, bytes: u64) -> Result<(), DeviceError> {
+        let HeapHandle::Memfd(fd) = handle else {
+            return Err(DeviceError::Handle { device: "cpu", handle: handle.clone() });
+        };
+        if let Some(heap) = self.heaps.get_mut(&rank)
+            && heap.resize(bytes)?
+        {
+            return Ok(());
+        }
+        self.heaps.remove(&rank);
+        // SAFETY: the parent hands these descriptors to the process and nobody closes them.
+        let fd = unsafe { BorrowedFd::borrow_raw(*fd) };
+        self.heaps.insert(rank, MappedHeap::new(fd, heap_address(rank, self.viewer), bytes)?);
+        Ok(())
+    }
+
+    fn address(&self, rank: Rank) -> Option<u64> {
+        self.heaps.get(&rank).map(MappedHeap::address)
+    }
+
+    fn load(&mut self, rank: Rank, object: &[u8]) -> Result<(), DeviceError> {
+        self.modules.insert(rank, Module::load(object)?);
+        Ok(())
+    }
+
+    fn launch(
+        &mut self,
+        launches: &[Launch],
+        interleaving: Interleaving,
+    ) -> Result<Outcome, DeviceError> {
+        self.arguments.clear();
+        let mut bound = Vec::new();
+        for launch in launches {
+            let heaps = &self.heaps;
+            let address = |rank: Rank| {
+                let heap = heaps.get(&rank).ok_or(DeviceError::NoRank(rank, "heap"))?;
+                Ok(heap.address())
+            };
+            bound.push(self.arguments.bind(&launch.arguments, &address)?);
+        }
+        self.arguments.seal()?;
+        let mut rank_launches = Vec::new();
+        for (launch, parameters) in launches.iter().zip(bound) {
+            let module = self.modules.get(&launch.rank);
+            rank_launches.push(RankLaunch {
+                rank: launch.rank,
+                module: module.ok_or(DeviceError::NoRank(launch.rank, "object"))?,
+                entry: launch.entry as usize,
+                grid: launch.grid,
+                threads: launch.threads,
+                shared_bytes: launch.shared_bytes,
+                parameters,
+            });
+        }
+        let mut schedule: Box<dyn Schedule> = match interleaving {
+            Interleaving::Sequential => Box::new(Sequential { idle: self.idle }),
+            Interleaving::CoResident { resident_blocks } => {
+                Box::new(RoundRobin { resident_blocks, idle: self.idle })
+            }
+        };
+        Ok(simt::run(&mut rank_launches, &mut *schedule, &mut NoObserver)?)
+    }
+}

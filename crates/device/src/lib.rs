@@ -1,0 +1,140 @@
+//! What runs kernel code.
+//!
+//! A [`Device`] lives in a rank process. It imports the heaps of all ranks, loads objects and
+//! launches them; the parent, which never runs kernel code, owns the clock and judges. Each
+//! device has a folder, and the same file name means the same job in each.
+
+pub mod cpu;
+
+use collectives::Rank;
+use kernels::Argument;
+use serde::{Deserialize, Serialize};
+use simt::{ModuleError, Outcome};
+
+/// How a rank's heap travels to other processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeapHandle {
+    /// A file descriptor that the process inherited.
+    Memfd(i32),
+    /// CUDA's inter-process handle and an offset in the allocation.
+    CudaIpc {
+        /// As the driver gives it.
+        handle: Vec<u8>,
+        /// Bytes from the allocation's start.
+        offset: u64,
+    },
+    /// HIP's inter-process handle and an offset in the allocation.
+    HipIpc {
+        /// As the runtime gives it.
+        handle: Vec<u8>,
+        /// Bytes from the allocation's start.
+        offset: u64,
+    },
+    /// Memory of the process itself.
+    Host {
+        /// First byte.
+        address: u64,
+    },
+}
+
+/// One rank's launch, addresses aside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Whose.
+    pub rank: Rank,
+    /// Which entry of the object.
+    pub entry: u32,
+    /// Blocks.
+    pub grid: u32,
+    /// Threads a block.
+    pub threads: u32,
+    /// Bytes of dynamic block-shared memory.
+    pub shared_bytes: u32,
+    /// The entry's arguments.
+    pub arguments: Vec<Argument>,
+}
+
+/// How the launches of one process run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Interleaving {
+    /// One after another, in order.
+    Sequential,
+    /// All at once, with this many blocks a rank resident.
+    CoResident {
+        /// Blocks a rank.
+        resident_blocks: u32,
+    },
+}
+
+/// What a device is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// `cpu`, `cuda`, `hip`.
+    pub name: String,
+    /// The hardware, in words.
+    pub hardware: String,
+}
+
+/// Something that a device could not do. Kernels that do wrong are in the [`Outcome`].
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The object does not load or does not fit.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// The system refuses.
+    #[error("{what}: {reason}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Another device's heap.
+    #[error("a {device} cannot open the heap {handle:?}")]
+    Handle {
+        /// This device.
+        device: &'static str,
+        /// What it was given.
+        handle: HeapHandle,
+    },
+    /// A rank that was not imported or loaded.
+    #[error("rank {0} has no {1} here")]
+    NoRank(Rank, &'static str),
+}
+
+/// A device, as a rank process uses it. In order: heaps, objects, launches.
+///
+/// Contract: heaps stay mapped until the device is dropped; `import` of a known rank with another
+/// length changes the accessible part only. `load` replaces a rank's object, so device globals
+/// start afresh. `launch` returns when every thread has returned or nobody can go on; it may also
+/// never return, and then the parent kills the process.
+pub trait Device {
+    /// What it is.
+    fn describe(&self) -> Description;
+    /// Makes a heap of this process's own and says how others open it.
+    ///
+    /// # Errors
+    /// No memory.
+    fn allocate(&mut self, bytes: u64) -> Result<HeapHandle, DeviceError>;
+    /// Maps `rank`'s heap; bytes beyond `bytes` must fault.
+    ///
+    /// # Errors
+    /// A handle of another device, or no room.
+    fn import(&mut self, rank: Rank, handle: &HeapHandle, bytes: u64) -> Result<(), DeviceError>;
+    /// Where `rank`'s heap is mapped in this process.
+    fn address(&self, rank: Rank) -> Option<u64>;
+    /// Loads `rank`'s own copy of an object.
+    ///
+    /// # Errors
+    /// It does not load.
+    fn load(&mut self, rank: Rank, object: &[u8]) -> Result<(), DeviceError>;
+    /// Runs launches of this process's ranks.
+    ///
+    /// # Errors
+    /// A launch that does not fit its object, or a rank that has none.
+    fn launch(
+        &mut self,
+        launches: &[Launch],
+        interleaving: Interleaving,
+    ) -> Result<Outcome, DeviceError>;
+}

@@ -1,0 +1,153 @@
+//! A manifest's `args` as values for one rank and one call.
+//!
+//! Addresses are not known here: a resolved argument names regions by their offset in a heap, and
+//! the device that has the heaps mapped binds them.
+
+use collectives::{GroupRank, Rank, RegionName};
+use serde::{Deserialize, Serialize};
+
+use crate::manifest::{ArgumentSpec, Over, Pass, ScalarType, TableSpec};
+use crate::symbols::{Scope, nearest};
+
+/// Entries behind the end of every table: reading one is a fault that names itself.
+pub const TRAP_ENTRIES: u64 = 16;
+
+/// One parameter of a launch, addresses aside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Argument {
+    /// Little-endian bytes of a scalar.
+    Scalar(Vec<u8>),
+    /// A null pointer.
+    Null,
+    /// The address of an offset in a rank's heap.
+    Heap(Rank, u64),
+    /// An array over ranks.
+    Table {
+        /// The ranks' entries.
+        entries: Vec<TableEntry>,
+        /// Bytes an entry.
+        entry_bytes: u64,
+        /// The array itself, with this many entries; `None` passes a pointer.
+        by_value: Option<u64>,
+    },
+    /// Fields laid out as C does.
+    Struct {
+        /// In order.
+        fields: Vec<Argument>,
+        /// The bytes themselves, or a pointer to them.
+        by_value: bool,
+    },
+}
+
+/// One entry of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TableEntry {
+    /// The address of an offset in a rank's heap.
+    Heap(Rank, u64),
+    /// A number.
+    Number(i64),
+}
+
+/// An argument that has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("argument {index} of {kernel}: {reason}")]
+pub struct ArgumentError {
+    /// From 0.
+    pub index: usize,
+    /// The kernel.
+    pub kernel: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Resolves every argument of the scope's kernel.
+///
+/// # Errors
+/// The first argument that has no value, with the reason.
+pub fn resolve(scope: &Scope<'_>) -> Result<Vec<Argument>, ArgumentError> {
+    let resolve = |(index, spec)| {
+        argument(scope, spec).map_err(|reason| ArgumentError {
+            index,
+            kernel: scope.manifest.kernel.clone(),
+            reason,
+        })
+    };
+    scope.manifest.args.iter().enumerate().map(resolve).collect()
+}
+
+fn argument(scope: &Scope<'_>, spec: &ArgumentSpec) -> Result<Argument, String> {
+    if let Some((scalar, expression)) = spec.integer() {
+        let value = expression.evaluate(&|symbol| scope.integer(symbol));
+        return Ok(Argument::Scalar(scalar.encode(value.map_err(|e| e.to_string())?)?));
+    }
+    Ok(match spec {
+        ArgumentSpec::Ptr(region) => {
+            let rank = scope.rank.ok_or("a pointer differs between ranks")?;
+            Argument::Heap(rank, region_offset(scope, region, rank)?)
+        }
+        ArgumentSpec::Null(_) => Argument::Null,
+        ArgumentSpec::F32(value) => Argument::Scalar(value.to_le_bytes().to_vec()),
+        ArgumentSpec::F64(value) => Argument::Scalar(value.to_le_bytes().to_vec()),
+        ArgumentSpec::Table(table) => self::table(scope, table)?,
+        ArgumentSpec::Struct(spec) => Argument::Struct {
+            fields: spec.fields.iter().map(|f| argument(scope, f)).collect::<Result<_, _>>()?,
+            by_value: spec.pass == Pass::Value,
+        },
+        integer => unreachable!("{integer:?} was resolved above"),
+    })
+}
+
+/// Bytes from a heap's start to the first element of a region, as `rank` sees it in this call.
+fn region_offset(scope: &Scope<'_>, name: &str, rank: Rank) -> Result<u64, String> {
+    match name {
+        "input" => Ok(scope.plan.input(scope.problem, scope.call(), rank).start),
+        "output" => Ok(scope.plan.output(scope.problem, scope.call()).start),
+        _ => {
+            let names = || scope.problem.workspaces.iter().map(|w| format!("workspace.{}", w.name));
+            match names().position(|workspace| workspace == name) {
+                Some(index) => Ok(scope.plan.region(&RegionName::Workspace(index)).storage.start),
+                None => {
+                    let known: Vec<String> =
+                        ["input".into(), "output".into()].into_iter().chain(names()).collect();
+                    let nearest = nearest(name, known.iter().map(String::as_str));
+                    Err(format!("unknown region `{name}` (did you mean `{nearest}`?)"))
+                }
+            }
+        }
+    }
+}
+
+fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
+    let group = &scope.call().group;
+    let ranks: Vec<Rank> = match table.over {
+        Over::World => scope.problem.ranks().collect(),
+        Over::Group => group.members().to_vec(),
+        Over::Peers => {
+            let own = scope.rank.ok_or("peers differ between ranks")?;
+            group.members().iter().copied().filter(|rank| *rank != own).collect()
+        }
+    };
+    let entry = |rank: Rank| match table.of.as_str() {
+        "rank" => Ok(TableEntry::Number(rank.0.into())),
+        "group_rank" => {
+            let GroupRank(group_rank) = group.group_rank(rank).unwrap_or(GroupRank(u32::MAX));
+            Ok(TableEntry::Number(group_rank.into()))
+        }
+        "heap_base" => Ok(TableEntry::Heap(rank, 0)),
+        region => Ok::<_, String>(TableEntry::Heap(rank, region_offset(scope, region, rank)?)),
+    };
+    let entries = ranks.into_iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+    let is_address = entries.iter().any(|entry| matches!(entry, TableEntry::Heap(..)));
+    if is_address && !matches!(table.element, ScalarType::U64 | ScalarType::I64) {
+        return Err(format!("a table of {} holds addresses: `as: u64`", table.of));
+    }
+    let by_value = match (table.pass, table.length) {
+        (Pass::Pointer, None) => None,
+        (Pass::Pointer, Some(_)) => return Err("`length` is for `pass: value`".into()),
+        (Pass::Value, length) => Some(length.unwrap_or(entries.len() as u64)),
+    };
+    if by_value.is_some_and(|length| length < entries.len() as u64) {
+        return Err(format!("a table of {} ranks does not fit its length", entries.len()));
+    }
+    Ok(Argument::Table { entries, entry_bytes: table.element.bytes(), by_value })
+}

@@ -1,0 +1,332 @@
+//! From a source and definitions to an object that the executor can load.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use collectives::{Problem, Tile};
+
+use crate::cache::{Cache, hash};
+use crate::compiler::{Compiler, FLAGS};
+use crate::library::Kernel;
+use crate::manifest::{Define, DefineText, DeviceName, Variant};
+use crate::rewrite;
+use crate::symbols::nearest;
+
+/// How an object is built. Both give the same bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Build {
+    /// At full speed.
+    #[default]
+    Fast,
+    /// Every memory access reports itself.
+    Observed,
+}
+
+/// Everything that an object depends on, files aside.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    kernel: Arc<Kernel>,
+    /// Entries in this unit; index is the entry's number in the object.
+    entries: Vec<String>,
+    defines: BTreeMap<String, String>,
+    build: Build,
+}
+
+/// An object in the cache.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// The shared object.
+    pub path: PathBuf,
+    /// Its hash.
+    pub sha256: String,
+    /// The source's hash.
+    pub source_sha256: String,
+    /// Names of the entries; index is the entry's number.
+    pub entries: Vec<String>,
+    /// The source reports its own launch, so an empty record means it did not run.
+    pub records_launch: bool,
+    /// It was compiled now rather than found.
+    pub fresh: bool,
+}
+
+/// A kernel that has no object.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum BuildError {
+    /// The compiler said no; the text names the user's lines.
+    #[error("{source_name} does not compile:\n{log}")]
+    Compile {
+        /// The source as shown to people.
+        source_name: String,
+        /// The compiler's messages.
+        log: String,
+    },
+    /// An entry that the source does not define.
+    #[error("entry `{entry}` is not in {source_name}{hint}")]
+    NoEntry {
+        /// As in the manifest.
+        entry: String,
+        /// The source as shown to people.
+        source_name: String,
+        /// The nearest one that is.
+        hint: String,
+    },
+    /// A definition without a value.
+    #[error("definition {name}: {reason}")]
+    Define {
+        /// Its name.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// Files or programs that could not be used.
+    #[error("building {source_name}: {reason}")]
+    Io {
+        /// The source as shown to people.
+        source_name: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Recipe {
+    /// The recipe for a variant of `kernel` on the CPU. Variants without definitions of their own
+    /// share one object.
+    ///
+    /// # Errors
+    /// A definition that has no value for this problem.
+    pub fn new(
+        kernel: &Arc<Kernel>,
+        variant: &Variant,
+        problem: &Problem,
+        tile: Tile,
+        group_size: u32,
+        build: Build,
+    ) -> Result<Recipe, BuildError> {
+        let manifest = &kernel.manifest;
+        let mut defines = BTreeMap::new();
+        let device = manifest.specialise.get(&DeviceName::Cpu);
+        let all = manifest.defines.iter().chain(device.into_iter().flatten());
+        for (name, define) in all.chain(&variant.defines) {
+            let value = define_value(define, problem, tile, group_size)
+                .map_err(|reason| BuildError::Define { name: name.clone(), reason })?;
+            defines.insert(name.clone(), value);
+        }
+        let mut entries: Vec<String> = if variant.defines.is_empty() {
+            let shared = manifest.variants.values().filter(|other| other.defines.is_empty());
+            shared.map(|other| other.entry.clone()).collect()
+        } else {
+            vec![variant.entry.clone()]
+        };
+        entries.sort();
+        entries.dedup();
+        Ok(Recipe { kernel: kernel.clone(), entries, defines, build })
+    }
+
+    /// A text that is equal for two recipes that give one object, as long as no file changes.
+    pub fn identity(&self) -> String {
+        let Recipe { kernel, entries, defines, build } = self;
+        format!("{} {entries:?} {defines:?} {build:?}", kernel.source_path.display())
+    }
+
+    /// The object, from the cache or from the compiler.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn make(&self, cache: &Cache, compiler: &Compiler) -> Result<Object, BuildError> {
+        let source = std::fs::read(&self.kernel.source_path).map_err(|e| self.io(e))?;
+        let text = String::from_utf8_lossy(&source).into_owned();
+        let unit = self.unit(&text);
+        let arguments = self.arguments(compiler);
+        let key = hash(
+            format!("1\0{}\0{}\0{arguments:?}\0{unit}", compiler.path.display(), compiler.version)
+                .as_bytes(),
+        );
+        let (found, fresh) = match cache.look_up(&key) {
+            Some(found) => (found, false),
+            None => (self.compile(cache, compiler, &key, &arguments, &unit, &text)?, true),
+        };
+        let (path, sha256) = found;
+        Ok(Object {
+            path,
+            sha256,
+            source_sha256: hash(&source),
+            entries: self.entries.clone(),
+            records_launch: text.contains("RC_RECORD_LAUNCH"),
+            fresh,
+        })
+    }
+
+    fn io(&self, error: impl std::fmt::Display) -> BuildError {
+        BuildError::Io { source_name: self.kernel.source_name.clone(), reason: error.to_string() }
+    }
+
+    /// The translation unit: the source between the shims and the table of entries.
+    fn unit(&self, source: &str) -> String {
+        let mut unit = String::from("#include \"rc_cpu.h\"\n#include \"rc_vendor.h\"\n");
+        for (name, value) in &self.defines {
+            let _ = writeln!(unit, "#define {name} {value}");
+        }
+        let _ = writeln!(unit, "#line 1 {:?}", self.kernel.source_name);
+        unit += &rewrite::dynamic_shared(source);
+        for name in self.defines.keys() {
+            let _ = write!(unit, "\n#undef {name}");
+        }
+        unit += "\n#include \"rc_module.h\"\n";
+        // One line an entry, so that an error's line tells which one is missing.
+        let _ = writeln!(unit, "#line 1 {ENTRIES:?}");
+        for (number, entry) in self.entries.iter().enumerate() {
+            let _ = writeln!(unit, "RC_ENTRY({number}, {entry})");
+        }
+        unit += "static const rc_entry rc_entries[] = {\n";
+        for (number, entry) in self.entries.iter().enumerate() {
+            let _ = writeln!(unit, "  RC_ENTRY_ROW({number}, {entry:?}, {entry}),");
+        }
+        let _ = writeln!(
+            unit,
+            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{1, {}, rc_entries, &rc_now, &rc_record}};",
+            self.entries.len()
+        );
+        unit
+    }
+
+    fn arguments(&self, compiler: &Compiler) -> Vec<String> {
+        let mut arguments: Vec<String> =
+            FLAGS.iter().chain(compiler.own_flags()).map(|flag| (*flag).to_owned()).collect();
+        if let Some(folder) = self.kernel.source_path.parent() {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            arguments.extend(["-iquote".into(), folder.display().to_string()]);
+        }
+        for folder in self.kernel.include.iter().filter(|folder| folder.is_dir()) {
+            arguments.extend(["-I".into(), folder.display().to_string()]);
+            arguments.extend(["-I".into(), folder.join("cpu").display().to_string()]);
+        }
+        arguments
+    }
+
+    fn compile(
+        &self,
+        cache: &Cache,
+        compiler: &Compiler,
+        key: &str,
+        arguments: &[String],
+        unit: &str,
+        source: &str,
+    ) -> Result<(PathBuf, String), BuildError> {
+        let building = cache.building().map_err(|e| self.io(e))?;
+        let depends = building.folder.join("depends");
+        let mut child = Command::new(&compiler.path)
+            .args(arguments)
+            .args(["-MD", "-MF"])
+            .arg(&depends)
+            .arg("-o")
+            .arg(building.folder.join("object.so"))
+            .arg("-")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| self.io(format!("{}: {e}", compiler.path.display())))?;
+        // A compiler that stops early closes its input; its message says why.
+        let _ = child.stdin.take().expect("it is piped").write_all(unit.as_bytes());
+        let output = child.wait_with_output().map_err(|e| self.io(e))?;
+        if !output.status.success() {
+            return Err(self.refused(&String::from_utf8_lossy(&output.stderr), source));
+        }
+        let text = std::fs::read_to_string(&depends).map_err(|e| self.io(e))?;
+        std::fs::remove_file(&depends).map_err(|e| self.io(e))?;
+        cache.store(key, building, &headers(&text)).map_err(|e| self.io(e))
+    }
+
+    fn refused(&self, log: &str, source: &str) -> BuildError {
+        let source_name = self.kernel.source_name.clone();
+        let missing = log.lines().find_map(|line| {
+            let rest = line.strip_prefix(ENTRIES)?.strip_prefix(':')?;
+            let number: usize = rest.split(':').next()?.parse().ok()?;
+            let undeclared = line.contains("not declared") || line.contains("undeclared");
+            self.entries.get(number.checked_sub(1)?).filter(|_| undeclared)
+        });
+        if let Some(entry) = missing {
+            let nearest = nearest(entry, entries_of(source).into_iter());
+            let hint = if nearest.is_empty() {
+                " (it defines no kernel)".into()
+            } else {
+                format!(" (did you mean `{nearest}`?)")
+            };
+            return BuildError::NoEntry { entry: entry.clone(), source_name, hint };
+        }
+        const LINES: usize = 20;
+        let mut shown: Vec<&str> = log.lines().take(LINES).collect();
+        if log.lines().count() > LINES {
+            shown.push("(more lines are left out)");
+        }
+        BuildError::Compile { source_name, log: shown.join("\n") }
+    }
+}
+
+/// The file name of the table of entries in compiler messages.
+const ENTRIES: &str = "rankcheck-entries";
+
+/// Names that follow `RC_KERNEL` or `__global__ void`.
+fn entries_of(source: &str) -> Vec<&str> {
+    let name = |rest: &'_ str| -> usize {
+        rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())
+    };
+    let mut names = Vec::new();
+    for marker in ["RC_KERNEL", "__global__ void"] {
+        for (at, _) in source.match_indices(marker) {
+            let rest = source[at + marker.len()..].trim_start();
+            names.push(&rest[..name(rest)]);
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// The files of a make rule, the standard input aside.
+fn headers(rule: &str) -> Vec<PathBuf> {
+    let (_, files) = rule.split_once(':').unwrap_or(("", rule));
+    files
+        .replace("\\\n", " ")
+        .split_whitespace()
+        .filter(|file| *file != "-" && !file.starts_with("/usr/"))
+        .map(PathBuf::from)
+        .collect()
+}
+
+fn define_value(
+    define: &Define,
+    problem: &Problem,
+    tile: Tile,
+    group_size: u32,
+) -> Result<String, String> {
+    let text = match &define.0 {
+        DefineText::Number(number) => return Ok(number.to_string()),
+        DefineText::Text(text) => text.as_str(),
+    };
+    if let Some(literal) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return Ok(literal.to_owned());
+    }
+    match text {
+        "dtype.storage" => Ok(problem.dtype.storage().into()),
+        "dtype.name" => Ok(problem.dtype.name().into()),
+        _ => {
+            let expression = crate::expression::Expression::parse(text)?;
+            let value = expression.evaluate(&|symbol| match symbol {
+                "tile.m" => Ok(tile.m as i64),
+                "tile.n" => Ok(tile.n as i64),
+                "group.size" => Ok(group_size.into()),
+                "world" => Ok(problem.world.into()),
+                "dtype.bytes" => Ok(problem.dtype.bytes() as i64),
+                other => Err(format!(
+                    "`{other}` is not a constant of a build (tile.m, tile.n, group.size, world, dtype.bytes are)"
+                )),
+            });
+            value.map(|value| value.to_string()).map_err(|error| error.to_string())
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The host's C++ compiler: found, identified, and run with pinned flags.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A C++ compiler of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiler {
+    /// Its program.
+    pub path: PathBuf,
+    /// First line of what it says about its version.
+    pub version: String,
+}
+
+/// No compiler, or one that does not work.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CompilerError {
+    /// None of the usual names.
+    #[error(
+        "no C++ compiler: none of {tried} is on PATH (install g++ or clang++, or name one in RANKCHECK_CXX)"
+    )]
+    Missing {
+        /// Names tried.
+        tried: String,
+    },
+    /// One that cannot be run.
+    #[error("the C++ compiler {path} does not answer --version: {reason}")]
+    Broken {
+        /// Its program.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Nothing of the machine gets into the code: no native instructions, no contraction of a*b+c, so
+/// that the same source gives the same bytes everywhere. GPU code puns types freely.
+pub const FLAGS: [&str; 14] = [
+    "-x",
+    "c++",
+    "-std=c++17",
+    "-O2",
+    "-g",
+    "-fPIC",
+    "-shared",
+    "-march=x86-64-v2",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fvisibility=hidden",
+    "-Wl,-Bsymbolic,-z,now,--no-undefined",
+    "-Wno-unknown-pragmas",
+    "-pipe",
+];
+
+impl Compiler {
+    /// The compiler named in `RANKCHECK_CXX`, else in `CXX`, else the first of g++, clang++, c++.
+    ///
+    /// # Errors
+    /// None is there, or it cannot be run.
+    pub fn find() -> Result<Compiler, CompilerError> {
+        let named = ["RANKCHECK_CXX", "CXX"].iter().find_map(std::env::var_os);
+        let names: Vec<PathBuf> = match named {
+            Some(name) => vec![PathBuf::from(name)],
+            None => ["g++", "clang++", "c++"].iter().map(PathBuf::from).collect(),
+        };
+        match names.iter().find_map(|name| on_path(name)) {
+            Some(path) => Compiler::at(path),
+            None => {
+                let tried: Vec<_> = names.iter().map(|name| name.display().to_string()).collect();
+                Err(CompilerError::Missing { tried: tried.join(", ") })
+            }
+        }
+    }
+
+    /// The compiler with that program.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn at(path: PathBuf) -> Result<Compiler, CompilerError> {
+        let broken = |reason: String| CompilerError::Broken { path: path.clone(), reason };
+        let output = Command::new(&path)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| broken(error.to_string()))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = text.lines().next().unwrap_or_default().trim().to_owned();
+        if !output.status.success() || version.is_empty() {
+            return Err(broken(format!("it said {:?} ({})", text.trim(), output.status)));
+        }
+        Ok(Compiler { path, version })
+    }
+
+    /// Whether this is a clang, which takes some flags that a gcc does not.
+    pub fn is_clang(&self) -> bool {
+        self.version.contains("clang")
+    }
+
+    /// Flags beyond [`FLAGS`] that only one family takes.
+    pub fn own_flags(&self) -> &'static [&'static str] {
+        // Unique symbols would be shared by two loads of one object; see ARCHITECTURE.md.
+        if self.is_clang() { &[] } else { &["-fno-gnu-unique"] }
+    }
+}
+
+fn on_path(name: &Path) -> Option<PathBuf> {
+    if name.components().count() > 1 {
+        return name.is_file().then(|| name.to_owned());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}

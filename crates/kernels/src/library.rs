@@ -1,0 +1,261 @@
+//! Finds kernels by name: beside the scenario, then in given folders, then in `kernels/`, then in
+//! the copies that the binary carries. Files on disk win.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use collectives::Tile;
+
+use crate::manifest::{ArgumentSpec, Manifest};
+use crate::symbols::nearest;
+use crate::yaml::{self, YamlError};
+
+/// A file that the binary carries.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded {
+    /// Relative path, with `/`.
+    pub path: &'static str,
+    /// Contents.
+    pub bytes: &'static [u8],
+}
+
+/// A kernel that was found.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What it says about itself.
+    pub manifest: Manifest,
+    /// The manifest's file.
+    pub manifest_path: PathBuf,
+    /// The source's file.
+    pub source_path: PathBuf,
+    /// The source's path as it is shown to people.
+    pub source_name: String,
+    /// Where `#include` looks besides the source's own folder.
+    pub include: Vec<PathBuf>,
+}
+
+/// A kernel that cannot be had.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LibraryError {
+    /// No manifest of that name.
+    #[error("no kernel `{name}` (did you mean `{nearest}`? searched {searched})")]
+    NotFound {
+        /// What was asked for.
+        name: String,
+        /// The nearest name that exists.
+        nearest: String,
+        /// Folders, in order.
+        searched: String,
+    },
+    /// Two manifests of that name in one folder.
+    #[error("two manifests name the kernel `{name}`: {first} and {second}")]
+    Twice {
+        /// The name.
+        name: String,
+        /// One.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A manifest that does not parse.
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
+    /// A manifest that parses, but cannot be used.
+    #[error("{file}: {reason}")]
+    Invalid {
+        /// The manifest.
+        file: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A file or folder that cannot be read.
+    #[error("{file}: {reason}")]
+    Io {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One folder of manifests.
+#[derive(Debug, Clone)]
+struct Folder {
+    path: PathBuf,
+    /// What stands for `path` in front of names shown to people.
+    shown: String,
+}
+
+/// Where kernels are looked for.
+#[derive(Debug)]
+pub struct Library {
+    folders: Vec<Folder>,
+    include: Vec<PathBuf>,
+    index: Mutex<BTreeMap<PathBuf, Arc<Index>>>,
+    found: Mutex<BTreeMap<PathBuf, Arc<Kernel>>>,
+}
+
+/// Manifest files of a folder by the kernel they name.
+type Index = BTreeMap<String, Vec<PathBuf>>;
+
+/// Folders below which nothing is looked for.
+const DEPTH: usize = 4;
+
+impl Library {
+    /// A library of the user's folders, `kernels/` below the current folder, and `embedded`: the
+    /// folder to which the binary's own copies were written.
+    ///
+    /// # Errors
+    /// A folder given by the user that cannot be read.
+    pub fn new(given: &[PathBuf], embedded: &Path) -> Result<Library, LibraryError> {
+        for folder in given {
+            std::fs::read_dir(folder).map_err(|error| io(folder, &error))?;
+        }
+        let shown = |path: &Path| path.display().to_string();
+        let mut folders: Vec<Folder> =
+            given.iter().map(|path| Folder { path: path.clone(), shown: shown(path) }).collect();
+        let local = PathBuf::from("kernels");
+        if local.is_dir() {
+            folders.push(Folder { shown: shown(&local), path: local });
+        }
+        folders.push(Folder { path: embedded.to_owned(), shown: "kernels".into() });
+        let include = folders.iter().map(|folder| folder.path.join("include")).collect();
+        Ok(Library { folders, include, index: Mutex::default(), found: Mutex::default() })
+    }
+
+    /// The kernel of that name for a scenario in the folder `beside`.
+    ///
+    /// # Errors
+    /// See [`LibraryError`].
+    pub fn kernel(&self, name: &str, beside: Option<&Path>) -> Result<Arc<Kernel>, LibraryError> {
+        let beside =
+            beside.map(|path| Folder { path: path.to_owned(), shown: path.display().to_string() });
+        let folders = beside.iter().chain(&self.folders);
+        let mut known: Vec<String> = Vec::new();
+        for folder in folders.clone() {
+            let index = self.index(&folder.path);
+            if let Some(paths) = index.get(name) {
+                if let [first, second, ..] = &paths[..] {
+                    return Err(LibraryError::Twice {
+                        name: name.into(),
+                        first: first.clone(),
+                        second: second.clone(),
+                    });
+                }
+                return self.load(&paths[0], folder);
+            }
+            known.extend(index.keys().cloned());
+        }
+        Err(LibraryError::NotFound {
+            name: name.into(),
+            nearest: nearest(name, known.iter().map(String::as_str)).into(),
+            searched: folders.map(|f| f.shown.clone()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    fn index(&self, folder: &Path) -> Arc<Index> {
+        let mut cached = self.index.lock().expect("no holder panics");
+        if let Some(index) = cached.get(folder) {
+            return index.clone();
+        }
+        let mut index = Index::new();
+        walk(folder, DEPTH, &mut |path| {
+            if let Some(name) = std::fs::read_to_string(path).ok().and_then(|t| named_kernel(&t)) {
+                index.entry(name).or_default().push(path.to_owned());
+            }
+        });
+        cached.entry(folder.to_owned()).or_insert(Arc::new(index)).clone()
+    }
+
+    fn load(&self, path: &Path, folder: &Folder) -> Result<Arc<Kernel>, LibraryError> {
+        if let Some(kernel) = self.found.lock().expect("no holder panics").get(path) {
+            return Ok(kernel.clone());
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| io(path, &error))?;
+        let shown = |path: &Path| match path.strip_prefix(&folder.path) {
+            Ok(rest) => Path::new(&folder.shown).join(rest),
+            Err(_) => path.to_owned(),
+        };
+        let manifest: Manifest = yaml::parse(&shown(path), &text)?;
+        let invalid = |reason: String| LibraryError::Invalid { file: shown(path), reason };
+        validate(&manifest).map_err(invalid)?;
+        let Some(source) = &manifest.source else {
+            return Err(invalid("compiled objects need a GPU: give a `source` for the CPU".into()));
+        };
+        let source_path = path.with_file_name(source);
+        if !source_path.is_file() {
+            return Err(invalid(format!("there is no source `{source}` beside the manifest")));
+        }
+        let kernel = Arc::new(Kernel {
+            source_name: shown(&source_path).display().to_string(),
+            manifest_path: shown(path),
+            source_path,
+            include: self.include.clone(),
+            manifest,
+        });
+        self.found.lock().expect("no holder panics").insert(path.to_owned(), kernel.clone());
+        Ok(kernel)
+    }
+}
+
+fn io(file: &Path, error: &std::io::Error) -> LibraryError {
+    LibraryError::Io { file: file.to_owned(), reason: error.to_string() }
+}
+
+/// Calls `visit` for every YAML file below a folder, in order of names.
+fn walk(folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() && depth > 0 {
+            walk(&path, depth - 1, visit);
+        } else if path.extension().is_some_and(|e| e == "yaml" || e == "yml") {
+            visit(&path);
+        }
+    }
+}
+
+/// The kernel that a manifest names; `None` for other YAML, scenarios among them.
+fn named_kernel(text: &str) -> Option<String> {
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
+    if value("scenario:").is_some() || value("variants:").is_none() {
+        return None;
+    }
+    let name = value("kernel:")?.split('#').next().unwrap_or_default();
+    Some(name.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// What parsing cannot see.
+fn validate(manifest: &Manifest) -> Result<(), String> {
+    if manifest.source.is_some() == manifest.object.is_some() {
+        return Err("give either `source` or `object`".into());
+    }
+    if manifest.variants.is_empty() {
+        return Err("`variants` is empty: name at least one entry".into());
+    }
+    for (name, variant) in &manifest.variants {
+        let Tile { m, n } = variant.tile;
+        if m == 0 || n == 0 || variant.blocks == 0 {
+            return Err(format!("variant `{name}`: tile and blocks must be at least 1"));
+        }
+        let good = |c: char| c.is_ascii_alphanumeric() || "_:<>, ".contains(c);
+        if variant.entry.is_empty() || !variant.entry.chars().all(good) {
+            return Err(format!("variant `{name}`: `{}` is not a function's name", variant.entry));
+        }
+    }
+    for argument in &manifest.args {
+        if let ArgumentSpec::Ptr(region) = argument {
+            let known: Vec<String> = ["input".to_owned(), "output".to_owned()]
+                .into_iter()
+                .chain(manifest.workspace.keys().map(|name| format!("workspace.{name}")))
+                .collect();
+            if !known.contains(region) {
+                let nearest = nearest(region, known.iter().map(String::as_str));
+                return Err(format!("unknown region `{region}` (did you mean `{nearest}`?)"));
+            }
+        }
+    }
+    Ok(())
+}

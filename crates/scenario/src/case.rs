@@ -1,0 +1,194 @@
+//! One fully resolved test.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use collectives::{Problem, Tile};
+use kernels::{DeviceName, Kernel, Requirement, Variant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How ranks exist.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// All of them in one process.
+    Logical,
+    /// One process a rank.
+    Process,
+}
+
+impl Mode {
+    /// Every mode, in the order in which they are listed to users.
+    pub const ALL: [Mode; 2] = [Mode::Logical, Mode::Process];
+
+    /// The one spelling that is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Logical => "logical",
+            Mode::Process => "process",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Mode {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        Mode::ALL
+            .into_iter()
+            .find(|mode| mode.name() == text)
+            .ok_or_else(|| format!("unknown mode `{text}`, expected logical or process"))
+    }
+}
+
+/// Why a case does not run here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// What it needs.
+    pub needed: String,
+    /// What there is.
+    pub found: String,
+}
+
+impl Reason {
+    /// A reason.
+    pub fn new(needed: impl Into<String>, found: impl Into<String>) -> Reason {
+        Reason { needed: needed.into(), found: found.into() }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "needs {}, found {}", self.needed, self.found)
+    }
+}
+
+/// What the scenario asked for in a call, where omitted means the variant's default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Requested {
+    /// The tile, if one was given; kept even where it equals the default.
+    pub tile: Option<Tile>,
+    /// The blocks, if a number was given.
+    pub blocks: Option<u32>,
+}
+
+/// One fully resolved test; nothing is left to choose or draw.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Spelled from values: the same in every run and on every machine.
+    pub id: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's file.
+    pub file: PathBuf,
+    /// The line of the value that best names the case.
+    pub line: u64,
+    /// What is judged.
+    pub kernel: Arc<Kernel>,
+    /// Which of its variants.
+    pub variant: String,
+    /// The pure part.
+    pub problem: Problem,
+    /// By call.
+    pub requested: Vec<Requested>,
+    /// In which modes it may run.
+    pub modes: Vec<Mode>,
+    /// Seconds a launch may take, where the scenario says so.
+    pub timeout: Option<u64>,
+}
+
+impl Case {
+    /// The variant.
+    pub fn variant(&self) -> &Variant {
+        &self.kernel.manifest.variants[&self.variant]
+    }
+
+    /// Whether the kernel waits for other ranks.
+    pub fn waits(&self) -> bool {
+        self.kernel.manifest.waits(self.variant())
+    }
+
+    /// How it is shown: `cpu-logical::<id>`.
+    pub fn name(&self, device: DeviceName, mode: Mode) -> String {
+        let device = match device {
+            DeviceName::Cpu => "cpu",
+            DeviceName::Cuda => "cuda",
+            DeviceName::Hip => "hip",
+        };
+        format!("{device}-{mode}::{}", self.id)
+    }
+
+    /// Why the kernel, by its own manifest, cannot serve this case; `None` where it can.
+    pub fn unsupported(&self, device: DeviceName) -> Option<Reason> {
+        let manifest = &self.kernel.manifest;
+        if !manifest.devices.contains(&device) {
+            let devices = format!("{:?}", manifest.devices).to_lowercase();
+            return Some(Reason::new(
+                format!("a kernel for {device:?}").to_lowercase(),
+                format!("`devices: {devices}` in its manifest"),
+            ));
+        }
+        self.problem.calls.iter().find_map(|call| {
+            let group = &call.group;
+            match manifest.groups {
+                kernels::Groups::Any => None,
+                kernels::Groups::Strided => group
+                    .stride()
+                    .is_none()
+                    .then(|| Reason::new("a strided group (manifest: groups)", group.to_string())),
+                kernels::Groups::World => (!group.is_world(self.problem.world))
+                    .then(|| Reason::new("the whole world (manifest: groups)", group.to_string())),
+            }
+            .or_else(|| {
+                manifest
+                    .requirements(self.variant())
+                    .find_map(|requirement| self.unmet(requirement, call))
+            })
+        })
+    }
+
+    fn unmet(&self, requirement: &Requirement, call: &collectives::Call) -> Option<Reason> {
+        match requirement {
+            // Both are met by running everything co-resident or in processes of their own.
+            Requirement::Concurrent | Requirement::ResidencyAll => None,
+            Requirement::GroupDividesBlocks => (!call.blocks.is_multiple_of(call.group.size()))
+                .then(|| {
+                    Reason::new(
+                        "a number of blocks that the group size divides (manifest: requires)",
+                        format!("{} blocks, {} ranks", call.blocks, call.group.size()),
+                    )
+                }),
+            Requirement::Divisible(symbols) => symbols.iter().find_map(|(symbol, divisor)| {
+                let value = match symbol.as_str() {
+                    "m" => call.shape.m,
+                    "n" => call.shape.n,
+                    "blocks" => call.blocks.into(),
+                    "group.size" => call.group.size().into(),
+                    "tile.m" => call.tile.m,
+                    "tile.n" => call.tile.n,
+                    other => {
+                        return Some(Reason::new(
+                            "`divisible` of m, n, blocks, group.size, tile.m or tile.n",
+                            format!("`{other}` in the manifest"),
+                        ));
+                    }
+                };
+                (!value.is_multiple_of((*divisor).max(1))).then(|| {
+                    Reason::new(
+                        format!("{symbol} divisible by {divisor} (manifest: requires)"),
+                        format!("{symbol} = {value}"),
+                    )
+                })
+            }),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The structures shared with compiled kernels; the same as in `rc_cpu.h`, field for field.
+
+use std::ffi::{c_char, c_void};
+
+/// Version of the object's table of entries; its symbol is `rc_module_1`.
+pub(crate) const VERSION: u32 = 1;
+/// The symbol an object exports.
+pub(crate) const SYMBOL: &[u8] = b"rc_module_1\0";
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Dim3 {
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
+}
+
+/// `rc_thread`: what a running kernel thread knows.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Thread {
+    pub thread: Dim3,
+    pub block: Dim3,
+    pub threads: Dim3,
+    pub grid: Dim3,
+    pub block_shared: *mut u8,
+    pub dynamic_shared: *mut u8,
+    pub host: *const Host,
+    /// The executor's own: see `engine::Link`.
+    pub fiber: *mut c_void,
+}
+
+/// `rc_host`: what a kernel calls.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub event:
+        extern "C-unwind" fn(*mut Thread, what: u32, address: *const c_void, site: *const c_void),
+}
+
+/// `rc_parameter`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    pub size: u32,
+    pub align: u32,
+}
+
+/// `rc_entry`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub name: *const c_char,
+    pub run: extern "C-unwind" fn(*mut *mut c_void),
+    pub parameters: *const Parameter,
+    pub parameter_count: u32,
+}
+
+/// `rc_launch_record`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Record {
+    pub written: u32,
+    pub tile_m: u32,
+    pub tile_n: u32,
+    pub group_size: u32,
+    pub blocks: u32,
+    pub threads: u32,
+}
+
+/// `rc_module`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct ModuleTable {
+    pub version: u32,
+    pub entry_count: u32,
+    pub entries: *const Entry,
+    pub now: *mut *mut Thread,
+    pub record: *mut Record,
+}
+
+/// Kinds of event; the low byte of `what`.
+pub(crate) mod kind {
+    pub(crate) const BARRIER: u32 = 0;
+    pub(crate) const SPIN: u32 = 1;
+    pub(crate) const TILE_STEP: u32 = 2;
+    pub(crate) const ATOMIC_LOAD: u32 = 3;
+    pub(crate) const ATOMIC_STORE: u32 = 4;
+    pub(crate) const ATOMIC_RMW: u32 = 5;
+    pub(crate) const FENCE: u32 = 6;
+    pub(crate) const READ: u32 = 7;
+    pub(crate) const WRITE: u32 = 8;
+    pub(crate) const VOLATILE_READ: u32 = 9;
+    pub(crate) const VOLATILE_WRITE: u32 = 10;
+}

@@ -1,0 +1,127 @@
+//! What signal handlers of a rank process write down: who was running, where, on which address.
+//!
+//! The record lies in memory shared with the parent, which reads it when the process has died or
+//! hangs. Only what a handler must find is global.
+
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use collectives::Rank;
+
+use crate::observer::ThreadId;
+
+/// A process's last words. Lives in shared memory; all zero is a valid empty record.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct FaultRecord {
+    /// The signal; 0 where nothing happened.
+    pub signal: AtomicI32,
+    /// 1 while kernel code runs.
+    pub in_kernel: AtomicU32,
+    /// Faulting address.
+    pub address: AtomicU64,
+    /// Instruction, as an offset in the rank's object; [`OUTSIDE`] where it is elsewhere.
+    pub site: AtomicU64,
+    /// The running thread.
+    pub rank: AtomicU32,
+    /// Its block.
+    pub block: AtomicU32,
+    /// Its index in the block.
+    pub thread: AtomicU32,
+    /// Counts answers to "where are you?".
+    pub answers: AtomicU32,
+}
+
+/// Not an instruction of the kernel.
+pub const OUTSIDE: u64 = u64::MAX;
+
+static RECORD: AtomicPtr<FaultRecord> = AtomicPtr::new(std::ptr::null_mut());
+static OBJECT_BASE: AtomicUsize = AtomicUsize::new(0);
+static OBJECT_END: AtomicUsize = AtomicUsize::new(0);
+
+/// Installs handlers for faults and for SIGUSR2 ("where are you?") that write to `record`.
+///
+/// # Errors
+/// The system refuses a handler.
+pub fn install(record: &'static FaultRecord) -> std::io::Result<()> {
+    RECORD.store(std::ptr::from_ref(record).cast_mut(), Ordering::Release);
+    alternate_stack()?;
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT] {
+        // After the handler the default action kills the process, with this signal as its cause.
+        handle(signal, on_fault, libc::SA_RESETHAND)?;
+    }
+    handle(libc::SIGUSR2, on_question, libc::SA_RESTART)
+}
+
+fn alternate_stack() -> std::io::Result<()> {
+    const BYTES: usize = 64 << 10;
+    let memory = Box::leak(vec![0u8; BYTES].into_boxed_slice());
+    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: BYTES };
+    // SAFETY: the memory is leaked, so it outlives every signal.
+    match unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+fn handle(signal: i32, handler: Handler, flags: i32) -> std::io::Result<()> {
+    // SAFETY: all zero is a valid sigaction; the handlers only touch atomics.
+    let done = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | flags;
+        libc::sigaction(signal, &action, std::ptr::null_mut())
+    };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+fn record() -> Option<&'static FaultRecord> {
+    // SAFETY: null, or the `'static` record given to `install`.
+    unsafe { RECORD.load(Ordering::Acquire).as_ref() }
+}
+
+fn instruction(context: *mut libc::c_void) -> u64 {
+    // SAFETY: the kernel passes a ucontext to a handler with SA_SIGINFO.
+    let context = unsafe { &*context.cast::<libc::ucontext_t>() };
+    let ip = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+    let (base, end) = (OBJECT_BASE.load(Ordering::Relaxed), OBJECT_END.load(Ordering::Relaxed));
+    if (base..end).contains(&ip) { (ip - base) as u64 } else { OUTSIDE }
+}
+
+extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    if let Some(record) = record() {
+        // SAFETY: the kernel passes a siginfo to a handler with SA_SIGINFO.
+        let address = unsafe { (*info).si_addr() } as u64;
+        record.address.store(address, Ordering::Relaxed);
+        record.site.store(instruction(context), Ordering::Relaxed);
+        record.signal.store(signal, Ordering::Release);
+    }
+}
+
+extern "C" fn on_question(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    if let Some(record) = record() {
+        record.site.store(instruction(context), Ordering::Relaxed);
+        record.answers.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Notes which object's code runs next, so that instructions can be told from the executor's.
+pub(crate) fn entering(image: std::ops::Range<usize>) {
+    OBJECT_BASE.store(image.start, Ordering::Relaxed);
+    OBJECT_END.store(image.end, Ordering::Relaxed);
+}
+
+/// Notes who runs next; `None` when the executor itself does.
+pub(crate) fn running(thread: Option<ThreadId>) {
+    let Some(record) = record() else { return };
+    match thread {
+        None => record.in_kernel.store(0, Ordering::Relaxed),
+        Some(ThreadId { rank: Rank(rank), block, thread }) => {
+            record.rank.store(rank, Ordering::Relaxed);
+            record.block.store(block, Ordering::Relaxed);
+            record.thread.store(thread, Ordering::Relaxed);
+            record.in_kernel.store(1, Ordering::Relaxed);
+        }
+    }
+}

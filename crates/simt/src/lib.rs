@@ -1,0 +1,25 @@
+//! The CPU executor: kernels compiled for the host, one fiber a GPU thread.
+//!
+//! [`run`] executes the launches of one or several ranks in one OS thread, under a [`Schedule`]
+//! and before an [`Observer`]. A block's threads start on one fiber, one after another; only a
+//! thread that suspends (barrier, wait, tile step) keeps a fiber of its own.
+//!
+//! `unsafe` lives here because this crate loads objects, switches stacks and is called back by
+//! compiled kernels. Nothing is global but what signal handlers must find ([`fault`]).
+
+mod abi;
+mod engine;
+pub mod fault;
+mod module;
+mod observer;
+mod outcome;
+mod parameters;
+mod schedule;
+mod stack;
+
+pub use engine::{RankLaunch, run};
+pub use module::{Module, ModuleError};
+pub use observer::{Access, NoObserver, Observer, Operation, Order, Scope, ThreadId};
+pub use outcome::{Divergence, End, LaunchRecord, Outcome, RankOutcome, Wait, Waiting};
+pub use parameters::Parameters;
+pub use schedule::{Idle, Live, RoundRobin, Schedule, Sequential};

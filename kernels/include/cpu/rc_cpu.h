@@ -1,0 +1,149 @@
+// What a kernel compiled for the CPU is made of. Included in front of every source by the build.
+//
+// The executor runs each GPU thread as a fiber. It sets `rc_now` before it resumes one, and the
+// kernel calls back through `rc_now->host` at barriers, waits and atomics. Every callback carries
+// the operation, order, scope, size, address and (in the callee) the return address.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#define RC_CPU 1
+#define RC_HIDDEN __attribute__((visibility("hidden")))
+#define RC_EXPORT __attribute__((visibility("default")))
+
+struct rc_dim3 {
+  unsigned x, y, z;
+};
+
+// Kinds of callback; the same numbers as in simt::abi.
+enum rc_event : unsigned {
+  RC_BARRIER = 0,      // wait for all threads of the block
+  RC_SPIN = 1,         // cannot go on until memory changes
+  RC_TILE_STEP = 2,    // a good place to let the block's other threads catch up
+  RC_ATOMIC_LOAD = 3,
+  RC_ATOMIC_STORE = 4,
+  RC_ATOMIC_RMW = 5,
+  RC_FENCE = 6,
+};
+enum rc_order : unsigned { RC_RELAXED = 0, RC_ACQUIRE = 1, RC_RELEASE = 2, RC_ACQ_REL = 3, RC_SEQ_CST = 4 };
+enum rc_scope : unsigned { RC_WAVE = 0, RC_BLOCK = 1, RC_AGENT = 2, RC_SYSTEM = 3 };
+
+struct rc_thread;
+struct rc_host {
+  void (*event)(rc_thread*, unsigned what /* event | order << 8 | scope << 16 | size << 24 */,
+                const volatile void* address, const void* site);
+};
+struct rc_thread {
+  rc_dim3 tid, bid, bdim, gdim;
+  char* block_shared;    // static block-shared memory of this thread's block
+  char* dynamic_shared;  // and the dynamic part
+  const rc_host* host;
+  void* fiber;
+};
+
+extern "C" RC_HIDDEN rc_thread* rc_now;
+
+// Kept out of line, so that its return address is the line in the kernel.
+RC_HIDDEN void rc_call_host(unsigned what, const volatile void* address);
+
+static inline __attribute__((always_inline)) void rc_event_at(rc_event event, rc_order order, rc_scope scope,
+                                                              unsigned size, const volatile void* address) {
+  rc_call_host(event | order << 8 | scope << 16 | size << 24, address);
+}
+
+#define threadIdx (rc_now->tid)
+#define blockIdx (rc_now->bid)
+#define blockDim (rc_now->bdim)
+#define gridDim (rc_now->gdim)
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#ifndef __restrict__
+#define __restrict__
+#endif
+// Thread-local storage, but `__tls_get_addr` is ours: it answers with the block's own buffer.
+#define __shared__ static __thread
+
+static inline void* rc_dynamic_shared() { return rc_now->dynamic_shared; }
+// What `extern __shared__ T name[];` at file scope becomes.
+template <class T>
+struct rc_dynamic_shared_array {
+  operator T*() const { return static_cast<T*>(rc_dynamic_shared()); }
+};
+
+static inline __attribute__((always_inline)) void __syncthreads() {
+  rc_event_at(RC_BARRIER, RC_ACQ_REL, RC_BLOCK, 0, nullptr);
+}
+static inline __attribute__((always_inline)) void __threadfence_block() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  rc_event_at(RC_FENCE, RC_SEQ_CST, RC_BLOCK, 0, nullptr);
+}
+static inline __attribute__((always_inline)) void __threadfence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  rc_event_at(RC_FENCE, RC_SEQ_CST, RC_AGENT, 0, nullptr);
+}
+static inline __attribute__((always_inline)) void __threadfence_system() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  rc_event_at(RC_FENCE, RC_SEQ_CST, RC_SYSTEM, 0, nullptr);
+}
+
+// Atomics. The hook comes first, the native access after it: a fiber is never switched in between.
+template <class T>
+static inline __attribute__((always_inline)) T rc_atomic_load(const volatile T* p, rc_order order, rc_scope scope) {
+  rc_event_at(RC_ATOMIC_LOAD, order, scope, sizeof(T), p);
+  T value;
+  __atomic_load(const_cast<const T*>(p), &value, __ATOMIC_SEQ_CST);
+  return value;
+}
+template <class T>
+static inline __attribute__((always_inline)) void rc_atomic_store(volatile T* p, T value, rc_order order, rc_scope scope) {
+  rc_event_at(RC_ATOMIC_STORE, order, scope, sizeof(T), p);
+  __atomic_store(const_cast<T*>(p), &value, __ATOMIC_SEQ_CST);
+}
+// One read-modify-write by compare and swap: `change` maps the old value to the new one.
+template <class T, class Change>
+static inline __attribute__((always_inline)) T rc_atomic_rmw(volatile T* p, rc_order order, rc_scope scope, Change change) {
+  rc_event_at(RC_ATOMIC_RMW, order, scope, sizeof(T), p);
+  T* q = const_cast<T*>(p);
+  T old, next;
+  __atomic_load(q, &old, __ATOMIC_SEQ_CST);
+  do {
+    next = change(old);
+  } while (!__atomic_compare_exchange(q, &old, &next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  return old;
+}
+template <class T>
+static inline __attribute__((always_inline)) bool rc_atomic_cas(volatile T* p, T* expected, T desired, rc_order order,
+                                                                rc_scope scope) {
+  rc_event_at(RC_ATOMIC_RMW, order, scope, sizeof(T), p);
+  return __atomic_compare_exchange(const_cast<T*>(p), expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+// What the kernel says about its own launch (RC_RECORD_LAUNCH in rankcheck.h).
+struct rc_launch_record {
+  unsigned written, tile_m, tile_n, group_size, blocks, threads;
+};
+
+// What an object tells the executor. One a translation unit, made by the build.
+struct rc_parameter {
+  unsigned size, align;
+};
+struct rc_entry {
+  const char* name;
+  void (*run)(void** arguments);
+  const rc_parameter* parameters;
+  unsigned parameter_count;
+};
+struct rc_module {
+  unsigned version;
+  unsigned entry_count;
+  const rc_entry* entries;
+  rc_thread** now;
+  rc_launch_record* record;
+};
