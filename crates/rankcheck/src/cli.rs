@@ -1,8 +1,11 @@
-//! Arguments and the one place where a summary becomes an exit code.
+//! Arguments and the one place where an error becomes an exit code.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::commands::{doctor, explain, list, new, run, schema};
+use crate::exit::Exit;
 
 /// Judges GPU collective kernels, byte by byte, on every rank.
 #[derive(Debug, Parser)]
@@ -13,10 +16,56 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    /// Run scenarios and judge every byte of every rank's heap.
+    Run(run::Arguments),
+    /// List the cases that a run would take.
+    List(list::Arguments),
+    /// Explain a case: shapes, arguments, heap map; or `args`: the symbols of manifests.
+    Explain(explain::Arguments),
+    /// Print the JSON Schema of scenario files or manifests.
+    Schema(schema::Arguments),
+    /// Say what this machine has, what is missing, and what each piece is for.
+    Doctor(doctor::Arguments),
+    /// Write a small kernel or scenario that passes, to start from.
+    New(new::Arguments),
+}
 
 /// Parses the process's arguments, runs the verb and returns its exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match cli.verb {}
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let wrong = error.use_stderr();
+            // Nothing to do about a closed terminal.
+            let _ = error.print();
+            return if wrong { Exit::Usage.into() } else { Exit::Passed.into() };
+        }
+    };
+    let result = match cli.verb {
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::List(arguments) => list::run(&arguments),
+        Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Schema(arguments) => schema::run(&arguments),
+        Verb::Doctor(arguments) => doctor::run(&arguments),
+        Verb::New(arguments) => new::run(&arguments),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            code_of(&error).into()
+        }
+    }
+}
+
+/// What kind of error it is decides the code; by default it is the user's input.
+fn code_of(error: &anyhow::Error) -> Exit {
+    if error.is::<kernels::CompilerError>() || error.is::<run::MissingDevice>() {
+        Exit::Missing
+    } else if error.is::<launch::PoolError>() {
+        Exit::Internal
+    } else {
+        Exit::Usage
+    }
 }

@@ -1,7 +1,17 @@
 //! The command line of rankcheck: arguments, exit codes and the hidden rank entry.
+//!
+//! A library with a thin main, because test binaries start ranks and run cases too: see
+//! [`nextest`].
 #![forbid(unsafe_code)]
 
 mod cli;
 mod commands;
+mod embedded;
+mod environment;
+mod exit;
+mod load;
+pub mod nextest;
 
 pub use cli::main;
+pub use exit::Exit;
+pub use launch::rank_main;

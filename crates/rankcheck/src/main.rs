@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
+    rankcheck::rank_main();
     rankcheck::main()
 }

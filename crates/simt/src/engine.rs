@@ -51,6 +51,7 @@ pub fn run(
     schedule: &mut dyn Schedule,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ModuleError> {
+    fault::begins();
     for launch in launches.iter() {
         launch.module.accepts(launch.entry, &launch.parameters)?;
         launch.module.clear_record();
@@ -274,9 +275,8 @@ impl Engine<'_, '_> {
         let launch = &self.launches[self.blocks[block].as_ref().expect("its block too").launch];
         launch.module.set_now(&mut *fiber.thread);
         fault::entering(launch.module.image());
-        fault::running(Some(fiber.id()));
+        fault::running(fiber.id());
         let result = fiber.coroutine.as_mut().expect("it is suspended").resume(());
-        fault::running(None);
         match result {
             CoroutineResult::Return(()) => self.fiber_ends(id),
             CoroutineResult::Yield(suspension) => self.suspend(id, suspension),
@@ -346,6 +346,7 @@ impl Engine<'_, '_> {
                 if before.is_none_or(|before| before.site != suspension.site) {
                     self.shared.progress.set(true);
                 }
+                fault::waits(suspension.site);
                 self.waiting.push(id);
             }
         }
@@ -464,7 +465,7 @@ impl ThreadLoop {
                 ThreadId { rank: link.rank, block: (*self.thread).block.x, thread }
             };
             link.last_atomic.set((0, 0));
-            fault::running(Some(id));
+            fault::running(id);
             (self.run)(self.arguments);
             progress.finished.set(progress.finished.get() + 1);
             // SAFETY: the observer outlives the run; the engine does not use it meanwhile.

@@ -27,8 +27,37 @@ pub struct FaultRecord {
     pub block: AtomicU32,
     /// Its index in the block.
     pub thread: AtomicU32,
+    /// Where a thread last waited for memory, as an offset in its object, plus one; 0 for nowhere.
+    pub waited: AtomicU64,
     /// Counts answers to "where are you?".
     pub answers: AtomicU32,
+}
+
+impl FaultRecord {
+    /// The thread that was running, and where: the instruction if it is in the object, else the
+    /// place where a thread of this process last waited.
+    pub fn running(&self) -> (ThreadId, Option<usize>) {
+        let thread = ThreadId {
+            rank: Rank(self.rank.load(Ordering::Acquire)),
+            block: self.block.load(Ordering::Acquire),
+            thread: self.thread.load(Ordering::Acquire),
+        };
+        let waited = self.waited.load(Ordering::Acquire).checked_sub(1);
+        let site = match self.site.load(Ordering::Acquire) {
+            OUTSIDE => waited,
+            site => Some(site),
+        };
+        (thread, site.map(|site| site as usize))
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.signal.store(0, Ordering::Relaxed);
+        self.in_kernel.store(0, Ordering::Relaxed);
+        self.address.store(0, Ordering::Relaxed);
+        self.site.store(OUTSIDE, Ordering::Relaxed);
+        self.waited.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Not an instruction of the kernel.
@@ -112,16 +141,26 @@ pub(crate) fn entering(image: std::ops::Range<usize>) {
     OBJECT_END.store(image.end, Ordering::Relaxed);
 }
 
-/// Notes who runs next; `None` when the executor itself does.
-pub(crate) fn running(thread: Option<ThreadId>) {
+/// Notes where a thread waits for memory.
+pub(crate) fn waits(site: usize) {
+    if let Some(record) = record() {
+        record.waited.store(site as u64 + 1, Ordering::Relaxed);
+    }
+}
+
+/// Notes who runs next. Between two threads the last one still counts as running: a hang is in
+/// the kernel, also while the executor looks for somebody who can go on.
+pub(crate) fn running(ThreadId { rank: Rank(rank), block, thread }: ThreadId) {
     let Some(record) = record() else { return };
-    match thread {
-        None => record.in_kernel.store(0, Ordering::Relaxed),
-        Some(ThreadId { rank: Rank(rank), block, thread }) => {
-            record.rank.store(rank, Ordering::Relaxed);
-            record.block.store(block, Ordering::Relaxed);
-            record.thread.store(thread, Ordering::Relaxed);
-            record.in_kernel.store(1, Ordering::Relaxed);
-        }
+    record.rank.store(rank, Ordering::Relaxed);
+    record.block.store(block, Ordering::Relaxed);
+    record.thread.store(thread, Ordering::Relaxed);
+    record.in_kernel.store(1, Ordering::Relaxed);
+}
+
+/// Notes that a run begins.
+pub(crate) fn begins() {
+    if let Some(record) = record() {
+        record.clear();
     }
 }

@@ -131,7 +131,8 @@ impl Control {
     pub fn start_together(&self, target: u32) {
         let ready = &self.board().ready;
         ready.fetch_add(1, Ordering::AcqRel);
-        let _ = futex::wake(ready, futex::Flags::empty(), u32::MAX);
+        // The kernel counts in a signed integer: the largest one means all.
+        let _ = futex::wake(ready, futex::Flags::empty(), i32::MAX as u32);
         loop {
             let now = ready.load(Ordering::Acquire);
             if now.wrapping_sub(target) as i32 >= 0 {
@@ -153,6 +154,12 @@ impl RankControl {
             Phase::Starting | Phase::Hello | Phase::Mapped | Phase::Filled | Phase::Judged => {}
         }
         self.phase.store(phase as u32, Ordering::Release);
+    }
+
+    /// Forgets the process.
+    pub fn reset(&self) {
+        self.phase.store(Phase::Starting as u32, Ordering::Release);
+        self.fault.clear();
     }
 
     /// What the process was last doing.

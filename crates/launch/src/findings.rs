@@ -1,0 +1,236 @@
+//! What went wrong around a kernel, as findings: lost processes, deadlocks, launches that were not
+//! as asked.
+
+use std::path::Path;
+
+use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, Tile, Writer};
+use device::cpu::{TRAP_ADDRESS, TRAP_BYTES, heap_at};
+use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting};
+
+use crate::pool::{Cause, Loss, Running};
+use crate::source_lines;
+
+/// What findings about one launch refer to.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Its heaps' layout.
+    pub plan: &'a HeapPlan,
+    /// Which call.
+    pub call: usize,
+    /// The object, for lines.
+    pub object: &'a Path,
+    /// Which rank a process hosts; `None` where one process hosts all.
+    pub one_rank_a_process: bool,
+}
+
+impl Context<'_> {
+    fn writer(&self, thread: ThreadId, site: Option<usize>) -> Option<Writer> {
+        let line = source_lines::look_up(self.object, site?)?;
+        let ThreadId { rank, block, thread } = thread;
+        Some(Writer { file: line.file, line: line.line, rank, block, thread })
+    }
+
+    fn at(&self, thread: ThreadId, site: Option<usize>) -> String {
+        let ThreadId { rank, block, thread: index } = thread;
+        let line = site.and_then(|site| source_lines::look_up(self.object, site));
+        let line = line.map_or(String::new(), |line| format!(" at {line}"));
+        format!("rank {rank} block {block} thread {index}{line}")
+    }
+
+    /// What an address is, as a process that sees heaps like `viewer` has it.
+    fn address(&self, address: u64, viewer: Rank) -> String {
+        if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
+            return "an entry behind the end of a table of addresses".into();
+        }
+        if address < 0x1_0000 {
+            return format!("a null pointer ({address:#x})");
+        }
+        match heap_at(address, viewer) {
+            Some((rank, offset)) if offset >= self.plan.bytes => {
+                let behind = offset - self.plan.bytes;
+                format!("{behind} bytes behind the end of rank {rank}'s heap")
+            }
+            Some((rank, offset)) if rank.0 < self.problem.world => {
+                format!("rank {rank}'s heap at {offset:#x}")
+            }
+            _ => format!("{address:#x}, which is no heap"),
+        }
+    }
+
+    fn viewer(&self, process: usize) -> Rank {
+        if self.one_rank_a_process { Rank(process as u32) } else { Rank(0) }
+    }
+
+    /// The rank that a lost process stands for.
+    fn rank_of(&self, loss: &Loss) -> Option<Rank> {
+        match self.one_rank_a_process {
+            true => Some(Rank(loss.process as u32)),
+            false => loss.running.map(|running| running.thread.rank),
+        }
+    }
+
+    /// What a lost process means.
+    pub fn lost(&self, loss: &Loss) -> Finding {
+        let rank = self.rank_of(loss);
+        let running = loss.running.map(|Running { thread, site }| self.at(thread, site));
+        let site = loss.running.and_then(|running| running.site);
+        let place = running.clone().unwrap_or_else(|| loss.phase.describe().into());
+        let (kind, mut text) = match &loss.cause {
+            Cause::Signal(signal) => match (signal_name(*signal), loss.address) {
+                ("SIGSEGV" | "SIGBUS", Some(address)) if loss.running.is_some() => {
+                    let address = self.address(address, self.viewer(loss.process));
+                    (FindingKind::OutOfBounds, format!("{place} touched {address}"))
+                }
+                (name, _) => {
+                    (FindingKind::Crashed, format!("killed by signal {signal} ({name}): {place}"))
+                }
+            },
+            Cause::Exit(code) => (
+                FindingKind::Crashed,
+                format!("exited with {code} without a result {}: {place}", loss.phase.describe()),
+            ),
+            Cause::Garbage(what) => {
+                (FindingKind::ProtocolError, format!("said something that is no message: {what}"))
+            }
+            Cause::Deadline(patience) => (
+                FindingKind::Timeout,
+                format!("no answer within {:.1} s: {place}", patience.as_secs_f64()),
+            ),
+            Cause::Stopped => (
+                FindingKind::MissingRank,
+                format!("stopped because another rank was lost: {place}"),
+            ),
+        };
+        text += &format!(" (phase: {})", loss.phase.describe());
+        if !loss.output.trim().is_empty() {
+            let printed: Vec<&str> = loss.output.trim().lines().rev().take(5).collect();
+            let printed: Vec<&str> = printed.into_iter().rev().collect();
+            text += &format!("; it printed: {}", printed.join(" / "));
+        }
+        let subject = match rank {
+            Some(rank) => format!("rank {rank}: {text}"),
+            None => format!("the process of all ranks: {text}"),
+        };
+        let mut finding = Finding::event(kind, rank, Some(self.call), subject);
+        finding.writer = loss.running.and_then(|running| self.writer(running.thread, site));
+        finding
+    }
+
+    /// What an outcome says besides memory.
+    pub fn outcome(&self, outcome: &Outcome) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        match &outcome.end {
+            End::Finished => {}
+            End::Deadlock(waiting) => findings.push(self.deadlock(waiting)),
+        }
+        findings.extend(outcome.divergences.iter().filter_map(|d| self.divergence(d)).take(1));
+        findings
+    }
+
+    fn deadlock(&self, waiting: &[Waiting]) -> Finding {
+        let lines: Vec<String> = waiting
+            .iter()
+            .map(|waiting| {
+                let at = self.at(waiting.thread, Some(waiting.site));
+                let what = match (waiting.wait, waiting.address) {
+                    (Wait::Barrier, _) => "a barrier of its block".to_owned(),
+                    (Wait::Memory, None) => "memory to change".to_owned(),
+                    (Wait::Memory, Some(address)) => {
+                        let viewer =
+                            if self.one_rank_a_process { waiting.thread.rank } else { Rank(0) };
+                        format!("{} to change", self.address(address as u64, viewer))
+                    }
+                };
+                format!("{at} waits for {what}")
+            })
+            .collect();
+        let shown = lines.len().min(8);
+        let more = match lines.len() - shown {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let text = format!("no thread can go on: {}{more}", lines[..shown].join("; "));
+        let first = waiting.first();
+        let rank = first.map(|waiting| waiting.thread.rank);
+        let mut finding = Finding::event(FindingKind::Deadlock, rank, Some(self.call), text);
+        finding.writer = first.and_then(|first| self.writer(first.thread, Some(first.site)));
+        finding
+    }
+
+    /// Threads of a block that met at different barriers; one barrier that the compiler made two
+    /// instructions of is no divergence.
+    fn divergence(&self, divergence: &Divergence) -> Option<Finding> {
+        let Divergence { one: (thread, site), other: (other, other_site) } = *divergence;
+        let line = source_lines::look_up(self.object, site)?;
+        let other_line = source_lines::look_up(self.object, other_site)?;
+        if line == other_line {
+            return None;
+        }
+        let text = format!(
+            "threads of one block met at different barriers: {}, and thread {} at {other_line}",
+            self.at(thread, Some(site)),
+            other.thread,
+        );
+        let kind = FindingKind::BarrierDivergence;
+        let mut finding = Finding::event(kind, Some(thread.rank), Some(self.call), text);
+        finding.writer = self.writer(thread, Some(site));
+        Some(finding)
+    }
+}
+
+/// What was asked of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// The tile: the requested one, or the variant's default.
+    pub tile: Tile,
+    /// The blocks.
+    pub blocks: u32,
+    /// The threads a block.
+    pub threads: u32,
+    /// The group's size.
+    pub group_size: u32,
+}
+
+/// How a launch record differs from what was asked; `None` where it does not.
+pub fn launch_mismatch(
+    asked: &Asked,
+    record: &LaunchRecord,
+    rank: Rank,
+    call: usize,
+) -> Option<Finding> {
+    let tile = Tile { m: record.tile_m.into(), n: record.tile_n.into() };
+    let mut differences = Vec::new();
+    if tile != asked.tile {
+        differences.push(format!("tile {tile} instead of {}", asked.tile));
+    }
+    for (what, is, should) in [
+        ("blocks", record.blocks, asked.blocks),
+        ("threads a block", record.threads, asked.threads),
+        ("ranks in the group", record.group_size, asked.group_size),
+    ] {
+        if is != should {
+            differences.push(format!("{is} {what} instead of {should}"));
+        }
+    }
+    (!differences.is_empty()).then(|| {
+        let text =
+            format!("rank {rank}, call {call}: the kernel ran with {}", differences.join(", "));
+        Finding::event(FindingKind::LaunchMismatch, Some(rank), Some(call), text)
+    })
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => "another signal",
+    }
+}

@@ -1,0 +1,25 @@
+//! Ranks as processes, and the way of a case through them.
+//!
+//! The parent fills heaps, tells rank processes what to run, owns the clock and judges; it never
+//! runs kernel code. A logical case has one process that hosts all ranks, a process case has one
+//! process a rank: both speak the same [`protocol`] in the same [`pool`].
+#![forbid(unsafe_code)]
+
+pub mod budget;
+pub mod builder;
+pub mod event;
+pub mod findings;
+pub mod job;
+pub mod orders;
+pub mod pool;
+pub mod protocol;
+pub mod run;
+pub mod runner;
+pub mod source_lines;
+pub mod worker;
+
+pub use event::{CallResult, CaseResult, Effective, Environment, Event, Source, Summary, Verdict};
+pub use orders::Orders;
+pub use pool::{Pool, PoolError};
+pub use runner::{Options, Runner};
+pub use worker::rank_main;

@@ -1,0 +1,142 @@
+//! In which orders logical ranks run, one after another.
+
+use collectives::fill::mix;
+use collectives::{Problem, Rank};
+
+/// Runs in several orders together may touch this many bytes beyond the three that always run.
+const BYTES: u64 = 64 << 20;
+/// Cases above this many bytes run in two orders.
+const LARGE: u64 = 1 << 30;
+/// All permutations only up to this many ranks.
+const PERMUTED: usize = 4;
+
+/// Orders of a case's active ranks; the first is the identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Orders {
+    /// Each a permutation of the ranks that take part in some call.
+    pub list: Vec<Vec<Rank>>,
+    /// Whether every permutation is in the list.
+    pub complete: bool,
+}
+
+impl Orders {
+    /// The orders for a problem with heaps of `heap_bytes` in total. `all` asks for every
+    /// permutation whatever it costs (rotations and reversals beyond eight ranks).
+    pub fn new(problem: &Problem, heap_bytes: u64, all: bool) -> Orders {
+        let active: Vec<Rank> = problem
+            .ranks()
+            .filter(|rank| problem.calls.iter().any(|call| call.group.group_rank(*rank).is_some()))
+            .collect();
+        let count = active.len();
+        let affordable = |orders: u64| orders.saturating_mul(heap_bytes) <= BYTES;
+        let permutations = (1..=count as u64).product::<u64>();
+        let mut list = if (count <= PERMUTED && affordable(permutations)) || (all && count <= 8) {
+            permute(&active)
+        } else if affordable(count as u64) || all {
+            (0..count).map(|by| rotated(&active, by)).collect()
+        } else {
+            vec![active.clone()]
+        };
+        let reverse: Vec<Rank> = active.iter().rev().copied().collect();
+        let mut more = vec![reverse];
+        if heap_bytes < LARGE {
+            more.push(rotated(&active, 1 + mix(problem.seed) as usize % count.max(2)));
+        }
+        for order in more {
+            if !list.contains(&order) {
+                list.push(order);
+            }
+        }
+        let complete = list.len() as u64 == permutations;
+        Orders { list, complete }
+    }
+}
+
+/// How an order is shown: `0,2,1`.
+pub fn show(order: &[Rank]) -> String {
+    order.iter().map(Rank::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn rotated(ranks: &[Rank], by: usize) -> Vec<Rank> {
+    let mut ranks = ranks.to_vec();
+    let by = by % ranks.len().max(1);
+    ranks.rotate_left(by);
+    ranks
+}
+
+/// All permutations in lexicographic order; the identity first.
+fn permute(ranks: &[Rank]) -> Vec<Vec<Rank>> {
+    if ranks.len() <= 1 {
+        return vec![ranks.to_vec()];
+    }
+    (0..ranks.len())
+        .flat_map(|first| {
+            let mut rest = ranks.to_vec();
+            let head = rest.remove(first);
+            permute(&rest).into_iter().map(move |mut tail| {
+                tail.insert(0, head);
+                tail
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use collectives::{Call, Collective, DType, Data, GroupRank, GroupSpec, Layout, Shape, Tile};
+    use rstest::rstest;
+
+    fn problem(world: u32, group: &str) -> Problem {
+        let call = Call {
+            shape: Shape { m: 1, n: 1 },
+            group: group.parse::<GroupSpec>().unwrap().resolve(world).unwrap(),
+            tile: Tile { m: 1, n: 1 },
+            blocks: 1,
+            root: GroupRank(0),
+        };
+        Problem {
+            collective: Collective::AllGather,
+            world,
+            dtype: DType::U8,
+            layout: Layout::default(),
+            in_place: false,
+            guard_bytes: 0,
+            data: Data::Keyed,
+            workspaces: Vec::new(),
+            calls: vec![call],
+            seed: 7,
+        }
+    }
+
+    #[rstest]
+    #[case(1, "world", 4096, false, 1, true)]
+    #[case(2, "world", 4096, false, 2, true)]
+    #[case(4, "world", 4096, false, 24, true)]
+    #[case(4, "evens", 4096, false, 2, true)]
+    #[case(8, "world", 4096, false, 9, false)] // eight rotations and the reversal
+    #[case(8, "world", 16 << 20, false, 3, false)] // identity, reversal, one rotation
+    #[case(4, "world", 16 << 20, false, 5, false)] // four rotations and the reversal
+    #[case(4, "world", 2 << 30, false, 2, false)]
+    #[case(4, "world", 16 << 20, true, 24, true)]
+    fn as_many_as_are_affordable(
+        #[case] world: u32,
+        #[case] group: &str,
+        #[case] bytes: u64,
+        #[case] all: bool,
+        #[case] count: usize,
+        #[case] complete: bool,
+    ) {
+        let orders = Orders::new(&problem(world, group), bytes, all);
+        assert_eq!(orders.list.len(), count, "{:?}", orders.list);
+        assert_eq!(orders.complete, complete);
+        let mut sorted = orders.list[0].clone();
+        sorted.sort();
+        assert_eq!(orders.list[0], sorted, "the identity comes first");
+        for order in &orders.list {
+            let mut ranks = order.clone();
+            ranks.sort();
+            assert_eq!(ranks, sorted);
+        }
+    }
+}

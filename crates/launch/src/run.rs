@@ -1,0 +1,526 @@
+//! The way of a case: plan, build, then for every order fill, launch, judge.
+
+use std::time::{Duration, Instant};
+
+use collectives::{Finding, FindingKind, HeapPlan, Rank, image, verify};
+use kernels::{DeviceName, Object};
+use scenario::{Case, Mode, Reason};
+use simt::{End, Outcome};
+
+use crate::budget::{Budget, show_bytes};
+use crate::builder::Builder;
+use crate::event::{CallResult, CaseResult, Effective, Location, RequestedLaunch, Source, Verdict};
+use crate::findings::{Asked, Context, launch_mismatch};
+use crate::job::Job;
+use crate::orders::{self, Orders};
+use crate::pool::{Pool, PoolError};
+use crate::protocol::{Command, Reply};
+
+/// Besides the time-out, a launch may take a second for this many bytes of heaps.
+const BYTES_A_SECOND: u64 = 50 << 20;
+/// Pools that hold more than this are emptied after a case.
+const HELD_BYTES: u64 = 2 << 30;
+
+/// What all cases of a run share.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// Builds objects.
+    pub builder: Builder,
+    /// Memory for heaps.
+    pub budget: Budget,
+    /// How long a launch may take, sizes aside.
+    pub timeout: Option<Duration>,
+    /// Every permutation of ranks, whatever it costs.
+    pub all_orders: bool,
+    /// Where failing cases leave their heaps.
+    pub keep_heaps: Option<std::path::PathBuf>,
+    /// Arguments that a replay needs besides path, id, mode and seed.
+    pub replay_arguments: String,
+    /// Commit of the working tree.
+    pub commit: Option<String>,
+    /// Whether it differs.
+    pub dirty: Option<bool>,
+}
+
+/// How long a launch may take where nobody says.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Runs a case in a mode and judges it. Never fails: what goes wrong is in the verdict.
+pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings) -> CaseResult {
+    let started = Instant::now();
+    let mut result = blank(case, mode, around);
+    match Run::new(case, mode, around, &mut result) {
+        Err(Ended::Unsupported(reason)) => {
+            result.verdict = Verdict::Unsupported;
+            result.reason = Some(reason);
+        }
+        Err(Ended::Finding(finding)) => result.findings.push(*finding),
+        Ok(mut run) => match run.all_orders(pool) {
+            Ok(()) => {}
+            Err(PoolError::Interrupted) => result.verdict = Verdict::NotRun,
+            Err(error) => {
+                let kind = FindingKind::MissingRank;
+                result.findings.push(Finding::event(kind, None, None, error.to_string()));
+            }
+        },
+    }
+    if result.verdict == Verdict::Pass && !result.findings.is_empty() {
+        result.verdict = Verdict::Fail;
+    }
+    if result.verdict == Verdict::NotRun {
+        result.reason = Some(Reason::new("a run to its end", "an interrupt"));
+    }
+    if result.verdict == Verdict::Fail {
+        pool.stop();
+    }
+    if pool.held_bytes() > HELD_BYTES {
+        // Losing the memory of an empty pool would stop the run anyway.
+        let _ = pool.renew();
+    }
+    result.duration_s = started.elapsed().as_secs_f64();
+    result
+}
+
+/// Why a case ends before it runs.
+enum Ended {
+    Unsupported(Reason),
+    Finding(Box<Finding>),
+}
+
+fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
+    let calls =
+        case.problem.calls.iter().zip(&case.requested).map(|(call, requested)| CallResult {
+            group: call.group.to_string(),
+            dtype: case.problem.dtype,
+            op: None,
+            shape: [call.shape.m, call.shape.n],
+            requested: RequestedLaunch {
+                tile: requested.tile,
+                blocks: requested.blocks,
+                threads: None,
+            },
+            effective: None,
+        });
+    let file = case.file.display().to_string();
+    let replay = format!(
+        "rankcheck run {file} --id '{}' --mode {mode} --seed {}{}",
+        case.id, case.problem.seed, around.replay_arguments
+    );
+    CaseResult {
+        id: case.id.clone(),
+        scenario: case.scenario.clone(),
+        location: Location { file, line: case.line },
+        collective: case.problem.collective,
+        kernel: case.kernel.manifest.kernel.clone(),
+        variant: case.variant.clone(),
+        source: Source {
+            path: case.kernel.source_name.clone(),
+            commit: around.commit.clone(),
+            dirty: around.dirty,
+            sha256: String::new(),
+        },
+        mode,
+        device: DeviceName::Cpu,
+        ranks: case.problem.world,
+        seed: case.problem.seed,
+        orders: 0,
+        schedules: 0,
+        verdict: Verdict::Pass,
+        reason: None,
+        calls: calls.collect(),
+        launches: 0,
+        overlapped: None,
+        duration_s: 0.0,
+        replay,
+        not_proved: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+/// A case on its way.
+struct Run<'a> {
+    case: &'a Case,
+    mode: Mode,
+    around: &'a Surroundings,
+    plan: HeapPlan,
+    objects: Vec<Object>,
+    jobs: Vec<Job>,
+    heap_bytes: u64,
+    result: &'a mut CaseResult,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        case: &'a Case,
+        mode: Mode,
+        around: &'a Surroundings,
+        result: &'a mut CaseResult,
+    ) -> Result<Self, Ended> {
+        if let Some(reason) = case.unsupported(DeviceName::Cpu) {
+            return Err(Ended::Unsupported(reason));
+        }
+        let failed = |kind, call, error: String| {
+            Ended::Finding(Box::new(Finding::event(kind, None, call, error)))
+        };
+        let plan = HeapPlan::new(&case.problem)
+            .map_err(|error| failed(FindingKind::LaunchMismatch, None, error.to_string()))?;
+        let heap_bytes = plan.bytes * u64::from(case.problem.world);
+        if heap_bytes > around.budget.total() {
+            return Err(Ended::Unsupported(Reason::new(
+                format!("{} for the heaps of {} ranks", show_bytes(heap_bytes), case.problem.world),
+                format!("{} that may be used", show_bytes(around.budget.total())),
+            )));
+        }
+        let mut objects = Vec::new();
+        let mut jobs = Vec::new();
+        for call in 0..case.problem.calls.len() {
+            let object = around.builder.object(case, call);
+            let object = object
+                .map_err(|error| failed(FindingKind::CompileFailed, None, error.to_string()))?;
+            let job = Job::new(case, &plan, call, &object);
+            let job = job.map_err(|error| {
+                failed(FindingKind::LaunchMismatch, Some(call), error.to_string())
+            })?;
+            result.source.sha256.clone_from(&object.source_sha256);
+            objects.push(object);
+            jobs.push(job);
+        }
+        Ok(Run { case, mode, around, plan, objects, jobs, heap_bytes, result })
+    }
+
+    /// Every order; findings are those of the first order that fails.
+    fn all_orders(&mut self, pool: &mut Pool) -> Result<(), PoolError> {
+        let share = self.around.budget.take(self.heap_bytes);
+        let _share = share.expect("checked against the whole budget");
+        let world = self.case.problem.world;
+        let processes = if self.mode == Mode::Process { world as usize } else { 1 };
+        pool.reserve(world, self.plan.bytes, processes)?;
+        let mut all = Orders::new(&self.case.problem, self.heap_bytes, self.around.all_orders);
+        let one_after_another = self.mode == Mode::Logical && !self.case.waits();
+        if !one_after_another {
+            all.list.truncate(1);
+        }
+        self.result.schedules = usize::from(self.mode == Mode::Logical && self.case.waits());
+        let (mut passed, mut failed) = (Vec::new(), Vec::new());
+        for order in &all.list {
+            self.result.orders += usize::from(one_after_another);
+            let findings = self.one_order(pool, order)?;
+            if findings.is_empty() {
+                passed.push(orders::show(order));
+                continue;
+            }
+            if failed.is_empty() {
+                self.keep_heaps(pool);
+                self.result.findings = findings;
+            }
+            failed.push(orders::show(order));
+            if self.result.findings.iter().any(|finding| is_loss(finding.kind)) {
+                break;
+            }
+        }
+        if !failed.is_empty() && !passed.is_empty() {
+            let text = format!(
+                "the result depends on the order in which ranks run: right in {} ({}), wrong in {} ({})",
+                passed.len(),
+                first_few(&passed),
+                failed.len(),
+                first_few(&failed),
+            );
+            self.result.findings.push(Finding::event(
+                FindingKind::OrderDependent,
+                None,
+                None,
+                text,
+            ));
+        }
+        self.result.not_proved = self.not_proved(all.complete);
+        Ok(())
+    }
+
+    /// The whole sequence of calls in one order, up to the first call that is wrong.
+    fn one_order(&mut self, pool: &mut Pool, order: &[Rank]) -> Result<Vec<Finding>, PoolError> {
+        let mut loaded: Option<&Object> = None;
+        for call in 0..self.case.problem.calls.len() {
+            let object = self.objects[call].clone();
+            if loaded.is_none_or(|loaded| loaded.sha256 != object.sha256) {
+                let findings = self.prepare(pool, order, call, &object)?;
+                if !findings.is_empty() {
+                    return Ok(findings);
+                }
+            }
+            {
+                let mut heaps = pool.heaps_mut(self.case.problem.world, self.plan.bytes);
+                image::fill(&self.case.problem, &self.plan, call, &mut heaps);
+            }
+            let mut findings = self.launch(pool, order, call)?;
+            if !findings.iter().any(|finding| is_loss(finding.kind)) {
+                let heaps = pool.heaps(self.case.problem.world, self.plan.bytes);
+                findings.extend(verify(&self.case.problem, &self.plan, call, &heaps));
+            }
+            if !findings.is_empty() {
+                return Ok(findings);
+            }
+            loaded = Some(&self.objects[call]);
+        }
+        for process in self.processes(0, order) {
+            pool.tell(process, &Command::Judged);
+        }
+        Ok(Vec::new())
+    }
+
+    /// The processes that take part in a call.
+    fn processes(&self, call: usize, order: &[Rank]) -> Vec<usize> {
+        match self.mode {
+            Mode::Logical => vec![0],
+            Mode::Process => {
+                self.jobs[call].in_order(order).iter().map(|launch| launch.rank.index()).collect()
+            }
+        }
+    }
+
+    fn prepare(
+        &self,
+        pool: &mut Pool,
+        order: &[Rank],
+        call: usize,
+        object: &Object,
+    ) -> Result<Vec<Finding>, PoolError> {
+        let world = self.case.problem.world;
+        let alone = self.mode == Mode::Logical;
+        let processes = self.processes(call, order);
+        for process in &processes {
+            let hosted = if alone { order.to_vec() } else { vec![Rank(*process as u32)] };
+            let command = Command::Prepare {
+                hosted,
+                alone,
+                heaps: pool.handles(world),
+                heap_bytes: self.plan.bytes,
+                object: object.path.display().to_string(),
+            };
+            pool.tell(*process, &command);
+        }
+        let replies = pool.gather(&processes, self.patience())?;
+        let context = self.context(call);
+        Ok(replies
+            .iter()
+            .zip(&processes)
+            .filter_map(|(reply, process)| match reply {
+                Ok(Reply::Prepared) => None,
+                Ok(Reply::Failed(reason)) => {
+                    Some(self.refused(FindingKind::CompileFailed, *process, call, reason))
+                }
+                Ok(other) => Some(self.unexpected(*process, call, other)),
+                Err(loss) => Some(context.lost(loss)),
+            })
+            .collect())
+    }
+
+    fn launch(
+        &mut self,
+        pool: &mut Pool,
+        order: &[Rank],
+        call: usize,
+    ) -> Result<Vec<Finding>, PoolError> {
+        let launches = self.jobs[call].in_order(order);
+        let interleaving = self.jobs[call].interleaving(self.case);
+        let processes = self.processes(call, order);
+        self.result.launches += launches.len() as u64;
+        match self.mode {
+            Mode::Logical => {
+                pool.tell(0, &Command::Launch { launches, interleaving, start_at: None });
+            }
+            Mode::Process => {
+                let start_at = Some(pool.ready_so_far().wrapping_add(launches.len() as u32));
+                for launch in launches {
+                    let process = launch.rank.index();
+                    let launches = vec![launch];
+                    pool.tell(process, &Command::Launch { launches, interleaving, start_at });
+                }
+            }
+        }
+        let replies = pool.gather(&processes, self.patience())?;
+        let mut findings = Vec::new();
+        let mut outcomes = Vec::new();
+        let context = self.context(call);
+        for (reply, process) in replies.into_iter().zip(&processes) {
+            match reply {
+                Ok(Reply::Finished(outcome)) => {
+                    findings.extend(context.outcome(&outcome));
+                    outcomes.push(outcome);
+                }
+                Ok(Reply::Failed(reason)) => {
+                    findings.push(self.refused(
+                        FindingKind::LaunchMismatch,
+                        *process,
+                        call,
+                        &reason,
+                    ));
+                }
+                Ok(other) => findings.push(self.unexpected(*process, call, &other)),
+                Err(loss) => findings.push(context.lost(&loss)),
+            }
+        }
+        // The rank that was lost first comes first, those that it took along behind it.
+        findings.sort_by_key(|finding| finding.kind == FindingKind::MissingRank);
+        if findings.is_empty() {
+            findings.extend(self.overlap(pool, &processes, call));
+            findings.extend(self.as_asked(&outcomes, call));
+        }
+        Ok(findings)
+    }
+
+    /// Sees that every rank ran what was asked, and notes what ran.
+    fn as_asked(&mut self, outcomes: &[Outcome], call: usize) -> Vec<Finding> {
+        let problem = &self.case.problem;
+        let shape = &problem.calls[call];
+        let mut findings = Vec::new();
+        for outcome in outcomes.iter().filter(|outcome| outcome.end == End::Finished) {
+            for rank in &outcome.ranks {
+                let launches = &self.jobs[call].launches;
+                let launch = launches.iter().find(|launch| launch.rank == rank.rank);
+                let launch = launch.expect("outcomes are of the launches");
+                let asked = Asked {
+                    tile: shape.tile,
+                    blocks: launch.grid,
+                    threads: launch.threads,
+                    group_size: shape.group.size(),
+                };
+                let complete = u64::from(launch.grid) * u64::from(launch.threads);
+                let did_not_run = |what: String| {
+                    let kind = FindingKind::KernelDidNotRun;
+                    Finding::event(kind, Some(rank.rank), Some(call), what)
+                };
+                match rank.record {
+                    Some(record) => {
+                        findings.extend(launch_mismatch(&asked, &record, rank.rank, call));
+                    }
+                    None if self.objects[call].records_launch => findings.push(did_not_run(format!(
+                        "rank {}: the kernel wrote no launch record, though its source has RC_RECORD_LAUNCH",
+                        rank.rank
+                    ))),
+                    None => {}
+                }
+                if rank.threads_finished != complete {
+                    findings.push(did_not_run(format!(
+                        "rank {}: {} of {complete} threads ran",
+                        rank.rank, rank.threads_finished
+                    )));
+                }
+                let (tile, source) = match rank.record {
+                    Some(record) => (
+                        collectives::Tile { m: record.tile_m.into(), n: record.tile_n.into() },
+                        "kernel",
+                    ),
+                    None => (shape.tile, "executor"),
+                };
+                self.result.calls[call].effective = Some(Effective {
+                    entry: self.case.variant().entry.clone(),
+                    tile,
+                    blocks: rank.record.map_or(launch.grid, |record| record.blocks),
+                    threads: rank.record.map_or(launch.threads, |record| record.threads),
+                    group_size: rank.record.map_or(asked.group_size, |record| record.group_size),
+                    source: source.into(),
+                });
+            }
+        }
+        findings
+    }
+
+    /// Whether all ranks were inside the kernel at one time; kernels that wait must have been.
+    fn overlap(&mut self, pool: &Pool, processes: &[usize], call: usize) -> Option<Finding> {
+        if self.mode == Mode::Logical {
+            return None;
+        }
+        let inside: Vec<(u64, u64)> =
+            processes.iter().map(|process| pool.board(*process).inside()).collect();
+        let last_in = inside.iter().map(|(entered, _)| *entered).max()?;
+        let first_out = inside.iter().map(|(_, left)| *left).min()?;
+        let overlapped = last_in <= first_out;
+        self.result.overlapped = Some(self.result.overlapped.unwrap_or(true) && overlapped);
+        (self.case.waits() && !overlapped).then(|| {
+            let kind = FindingKind::MissingRank;
+            let text = "the kernel waits for other ranks, but they were not inside it at one time";
+            Finding::event(kind, None, Some(call), text)
+        })
+    }
+
+    fn context(&self, call: usize) -> Context<'_> {
+        Context {
+            problem: &self.case.problem,
+            plan: &self.plan,
+            call,
+            object: &self.objects[call].path,
+            one_rank_a_process: self.mode == Mode::Process,
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        let stated = self.around.timeout.or(self.case.timeout.map(Duration::from_secs));
+        stated.unwrap_or(TIMEOUT) + Duration::from_secs(self.heap_bytes / BYTES_A_SECOND)
+    }
+
+    fn refused(&self, kind: FindingKind, process: usize, call: usize, reason: &str) -> Finding {
+        let rank = (self.mode == Mode::Process).then_some(Rank(process as u32));
+        Finding::event(kind, rank, Some(call), reason)
+    }
+
+    fn unexpected(&self, process: usize, call: usize, reply: &Reply) -> Finding {
+        let text = format!("an answer that was not asked for: {reply:?}");
+        self.refused(FindingKind::ProtocolError, process, call, &text)
+    }
+
+    fn keep_heaps(&self, pool: &Pool) {
+        let Some(folder) = &self.around.keep_heaps else { return };
+        let heaps = pool.heaps(self.case.problem.world, self.plan.bytes);
+        let name = self.case.id.replace('/', "_");
+        for (rank, heap) in heaps.iter().enumerate() {
+            let file = folder.join(format!("{name}.{}.rank{rank}.heap", self.mode));
+            if let Err(error) = std::fs::write(&file, heap) {
+                eprintln!("cannot keep the heap {}: {error}", file.display());
+            }
+        }
+    }
+
+    /// What a pass of this case leaves open.
+    fn not_proved(&self, every_order: bool) -> Vec<String> {
+        let mut open = vec![
+            "transport between GPUs".to_owned(),
+            "the host code that launches the kernel in production".to_owned(),
+        ];
+        match (self.mode, self.case.waits()) {
+            (Mode::Logical, false) => {
+                open.push("concurrent ranks (they ran one after another)".into());
+                if !every_order {
+                    open.push(format!(
+                        "orders of ranks beyond the {} that ran",
+                        self.result.orders
+                    ));
+                }
+            }
+            (Mode::Logical, true) => open.push("schedules beyond the round robin that ran".into()),
+            (Mode::Process, _) => open.push("interleavings beyond the one that happened".into()),
+        }
+        open
+    }
+}
+
+/// Whether a finding means that heaps are not worth judging.
+fn is_loss(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::Crashed
+            | FindingKind::Timeout
+            | FindingKind::OutOfBounds
+            | FindingKind::MissingRank
+            | FindingKind::ProtocolError
+            | FindingKind::Deadlock
+            | FindingKind::LaunchMismatch
+            | FindingKind::CompileFailed
+    )
+}
+
+fn first_few(orders: &[String]) -> String {
+    let shown: Vec<&str> = orders.iter().take(3).map(String::as_str).collect();
+    let more = if orders.len() > 3 { ", .." } else { "" };
+    format!("{}{more}", shown.join(" and "))
+}

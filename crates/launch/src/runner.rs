@@ -1,0 +1,124 @@
+//! Many cases: a few threads, each with a pool of its own, and one stream of events.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use collectives::Problem;
+use scenario::{Case, Mode, Reason};
+
+use crate::event::{CaseResult, Environment, Event, Summary, Verdict};
+use crate::pool::{Pool, PoolError};
+use crate::run::{Surroundings, run_case};
+
+/// Cases in their modes.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How many cases run at once.
+    pub jobs: usize,
+    /// Set by Ctrl-C.
+    pub interrupted: &'static AtomicBool,
+}
+
+/// Runs cases.
+#[derive(Debug)]
+pub struct Runner {
+    /// How.
+    pub options: Options,
+    /// What all cases share.
+    pub around: Surroundings,
+}
+
+impl Runner {
+    /// Runs every case and hands every event to `sink`, in the order in which things happen.
+    ///
+    /// # Errors
+    /// No pool can be had at all.
+    pub fn run(
+        &self,
+        selected: &[(&Case, Mode)],
+        environment: Environment,
+        sink: &mut dyn FnMut(&Event),
+    ) -> Result<Summary, PoolError> {
+        let started = Instant::now();
+        let mut summary = Summary { selected: selected.len(), ..Summary::default() };
+        sink(&Event::RunStarted { environment, selected: selected.len() });
+        let next = AtomicUsize::new(0);
+        let jobs = self.options.jobs.clamp(1, selected.len().max(1));
+        let pools = (0..jobs)
+            .map(|_| Pool::new(self.options.interrupted))
+            .collect::<Result<Vec<_>, _>>()?;
+        let (sender, results) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for mut pool in pools {
+                let sender = sender.clone();
+                let next = &next;
+                scope.spawn(move || {
+                    while let Some((case, mode)) =
+                        selected.get(next.fetch_add(1, Ordering::Relaxed)).copied()
+                    {
+                        let result = self.one(case, mode, &mut pool);
+                        if sender.send(result).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for result in results {
+                summary.add(&result);
+                sink(&Event::CaseFinished(Box::new(result)));
+            }
+        });
+        let problems: HashSet<u64> = selected.iter().map(|(case, _)| key(&case.problem)).collect();
+        summary.problems = problems.len();
+        summary.compiled = self.around.builder.compiled();
+        summary.duration_s = started.elapsed().as_secs_f64();
+        summary.interrupted = self.options.interrupted.load(Ordering::Relaxed);
+        sink(&Event::RunFinished(summary.clone()));
+        Ok(summary)
+    }
+
+    fn one(&self, case: &Case, mode: Mode, pool: &mut Pool) -> CaseResult {
+        let mut result = run_case(case, mode, pool, &self.around);
+        if self.options.interrupted.load(Ordering::Relaxed) && result.launches == 0 {
+            result.verdict = Verdict::NotRun;
+            result.reason = Some(Reason::new("a run to its end", "an interrupt"));
+            result.findings.clear();
+        }
+        result
+    }
+}
+
+/// Cases share a problem when nothing but kernel, mode and a dtype of the same size differs.
+fn key(problem: &Problem) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let Problem { collective, world, dtype, layout, in_place, guard_bytes, data, calls, .. } =
+        problem;
+    (collective, world, dtype.bytes(), layout, in_place, guard_bytes, data, calls)
+        .hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How many distinct problems there are.
+pub fn distinct_problems<'a>(problems: impl Iterator<Item = &'a Problem>) -> usize {
+    problems.map(key).collect::<HashSet<_>>().len()
+}
+
+impl Summary {
+    fn add(&mut self, result: &CaseResult) {
+        let count = match result.verdict {
+            Verdict::Pass => &mut self.passed,
+            Verdict::Fail => &mut self.failed,
+            Verdict::Unsupported => &mut self.unsupported,
+            Verdict::NotRun => &mut self.not_run,
+        };
+        *count += 1;
+        self.launches += result.launches;
+        self.calls += result.calls.len() as u64
+            * (result.orders + result.schedules).max(1) as u64
+            * u64::from(result.launches > 0);
+    }
+}

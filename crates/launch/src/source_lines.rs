@@ -1,0 +1,47 @@
+//! From an offset in an object to a line of the user's source.
+
+use std::path::Path;
+
+use addr2line::Loader;
+
+/// A line of source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The file as the build named it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+impl std::fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Headers of this project, in which no user's line stands.
+const OWN: [&str; 4] = ["rc_cpu.h", "rc_module.h", "rc_vendor.h", "rankcheck.h"];
+
+/// The line of the instruction in front of a return address, or at a faulting one, in the
+/// innermost function that is the user's.
+pub fn look_up(object: &Path, site: usize) -> Option<SourceLine> {
+    let loader = Loader::new(object).ok()?;
+    // A return address belongs to the next line if the call was the last thing on its own.
+    let mut frames = loader.find_frames(site.saturating_sub(1) as u64).ok()?;
+    while let Ok(Some(frame)) = frames.next() {
+        let Some(location) = frame.location else { continue };
+        if let (Some(file), Some(line)) = (location.file, location.line) {
+            let name = Path::new(file).file_name()?.to_string_lossy();
+            if !OWN.contains(&name.as_ref()) && line > 0 {
+                return Some(SourceLine { file: shown(file), line });
+            }
+        }
+    }
+    None
+}
+
+/// Debug information joins a relative name to the folder of the compile.
+fn shown(file: &str) -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    Path::new(file).strip_prefix(folder).map_or(file.to_owned(), |rest| rest.display().to_string())
+}

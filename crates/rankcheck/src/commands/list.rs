@@ -1,0 +1,52 @@
+//! `rankcheck list`: the cases that a run would take, one a line.
+
+use clap::Args;
+use kernels::DeviceName;
+use launch::runner::distinct_problems;
+
+use crate::commands::select::Select;
+use crate::exit::Exit;
+use crate::load::{Shelf, load};
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    select: Select,
+    /// Only the cases that cannot run here, each with the reason.
+    #[arg(long)]
+    unsupported: bool,
+    /// Totals only.
+    #[arg(long)]
+    count: bool,
+}
+
+/// Prints names, then totals on standard error.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let shelf = Shelf::open(&arguments.select.kernels)?;
+    let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
+    let chosen = arguments.select.choose(&loaded.cases)?;
+    let mut unsupported = 0;
+    for (case, mode) in &chosen {
+        let reason = case.unsupported(DeviceName::Cpu);
+        unsupported += usize::from(reason.is_some());
+        let name = case.name(DeviceName::Cpu, *mode);
+        match reason {
+            _ if arguments.count => {}
+            Some(reason) if arguments.unsupported => println!("{name}\n    {reason}"),
+            None if !arguments.unsupported => println!("{name}"),
+            Some(reason) => println!("{name}  (unsupported: {reason})"),
+            None => {}
+        }
+    }
+    eprintln!(
+        "{} cases ({} problems, {unsupported} unsupported) of {} files; {} combinations were not generated, {} excluded, {} sampled out",
+        chosen.len(),
+        distinct_problems(chosen.iter().map(|(case, _)| &case.problem)),
+        loaded.files,
+        loaded.not_generated,
+        loaded.excluded,
+        loaded.sampled_out,
+    );
+    Ok(if chosen.is_empty() { Exit::Nothing } else { Exit::Passed })
+}

@@ -1,0 +1,218 @@
+//! `rankcheck run`: load, choose, run, report.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use kernels::Compiler;
+use launch::budget::Budget;
+use launch::builder::Builder;
+use launch::run::Surroundings;
+use launch::runner::Options;
+use launch::{Event, Runner};
+use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
+
+use crate::commands::select::Select;
+use crate::environment;
+use crate::exit::Exit;
+use crate::load::{Shelf, load};
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    select: Select,
+    /// What runs the kernels.
+    #[arg(long, default_value = "auto")]
+    device: Device,
+    /// `human`, `json`, `junit` or `markdown`, with `=PATH` for a file; repeatable
+    /// [default: human].
+    #[arg(long, value_name = "KIND[=PATH]", value_parser = report_argument)]
+    report: Vec<(Kind, Option<PathBuf>)>,
+    /// Cases at once [default: the number of cores, at most 8].
+    #[arg(short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: Option<u16>,
+    /// How long a launch may take before its ranks are killed: `500ms`, `30s`, `2m`
+    /// [default: 30s, more for large heaps].
+    #[arg(long, value_parser = duration)]
+    timeout: Option<Duration>,
+    /// In which orders logical ranks run.
+    #[arg(long, default_value = "some")]
+    orders: OrdersArgument,
+    /// An unsupported case makes the run fail.
+    #[arg(long)]
+    strict: bool,
+    /// Write the heaps of failing cases to this folder.
+    #[arg(long, value_name = "DIR")]
+    keep_heaps: Option<PathBuf>,
+    /// List unsupported cases one by one.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Device {
+    Auto,
+    Cpu,
+    Cuda,
+    Hip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrdersArgument {
+    /// As many as are cheap, at least identity, reverse and one rotation.
+    Some,
+    /// Every permutation, whatever it costs.
+    All,
+}
+
+/// A device that was asked for by name and is not there.
+#[derive(Debug)]
+pub(crate) struct MissingDevice(&'static str);
+
+impl std::fmt::Display for MissingDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no device `{}`: this build runs kernels on the CPU only (--device cpu)", self.0)
+    }
+}
+
+impl std::error::Error for MissingDevice {}
+
+fn report_argument(text: &str) -> Result<(Kind, Option<PathBuf>), String> {
+    let (name, path) = match text.split_once('=') {
+        Some((name, path)) => (name, Some(PathBuf::from(path))),
+        None => (text, None),
+    };
+    let kind = Kind::NAMES.iter().find(|(known, _)| *known == name);
+    let kind = kind.ok_or_else(|| {
+        let known: Vec<&str> = Kind::NAMES.iter().map(|(known, _)| *known).collect();
+        format!("unknown kind `{name}`, expected one of {}", known.join(", "))
+    })?;
+    if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+        return Err(format!("{name}= needs a path"));
+    }
+    Ok((kind.1, path))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a time such as 500ms, 30s or 2m");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "s" => number,
+        "m" => number * 60.0,
+        _ => return Err(wrong()),
+    };
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err(wrong()),
+    }
+}
+
+/// Loads, chooses, runs, reports.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    match arguments.device {
+        Device::Auto | Device::Cpu => {}
+        Device::Cuda => return Err(MissingDevice("cuda").into()),
+        Device::Hip => return Err(MissingDevice("hip").into()),
+    }
+    let shelf = Shelf::open(&arguments.select.kernels)?;
+    let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
+    let chosen = arguments.select.choose(&loaded.cases)?;
+    if chosen.is_empty() {
+        eprintln!(
+            "nothing selected: {} cases in {} files, none matches",
+            loaded.cases.len(),
+            loaded.files
+        );
+        return Ok(Exit::Nothing);
+    }
+    let mut reporters = reporters(arguments)?;
+    let compiler = Compiler::find()?;
+    let environment = environment::describe(Some(&compiler));
+    let runner = Runner {
+        options: Options { jobs: jobs(arguments), interrupted: interrupted()? },
+        around: Surroundings {
+            builder: Builder::new(shelf.cache, compiler),
+            budget: Budget::of_this_machine(),
+            timeout: arguments.timeout,
+            all_orders: arguments.orders == OrdersArgument::All,
+            keep_heaps: keep_heaps(arguments)?,
+            replay_arguments: replay_arguments(arguments),
+            commit: environment.commit.clone(),
+            dirty: environment.dirty,
+        },
+    };
+    let mut broken: Option<ReportError> = None;
+    let summary = runner.run(&chosen, environment, &mut |event: &Event| {
+        for reporter in &mut reporters {
+            // A report that cannot be written must not stop the others.
+            if let Err(error) = reporter.event(event) {
+                broken.get_or_insert(error);
+            }
+        }
+    })?;
+    match broken {
+        Some(error) => Err(error.into()),
+        None => Ok(Exit::of(&summary, arguments.strict)),
+    }
+}
+
+/// Opens every report before anything runs.
+fn reporters(arguments: &Arguments) -> anyhow::Result<Vec<Box<dyn Reporter>>> {
+    let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
+    for (kind, path) in &arguments.report {
+        let open = || ReportFile::open(path.as_deref());
+        reporters.push(match kind {
+            Kind::Human => Box::new(Human::new(arguments.verbose)),
+            Kind::Json => Box::new(Json::new(open()?)),
+            Kind::Junit => Box::new(Junit::new(open()?)),
+            Kind::Markdown => Box::new(Markdown::new(open()?)),
+        });
+    }
+    // People want to see something, unless standard output belongs to a machine.
+    let taken = arguments.report.iter().any(|(kind, path)| {
+        *kind == Kind::Human || path.as_deref().is_none_or(|path| path == std::path::Path::new("-"))
+    });
+    if !taken {
+        reporters.push(Box::new(Human::new(arguments.verbose)));
+    }
+    if let Some(summary) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
+        reporters.push(Box::new(Markdown::appended(std::path::Path::new(&summary))));
+    }
+    Ok(reporters)
+}
+
+fn jobs(arguments: &Arguments) -> usize {
+    match arguments.jobs {
+        Some(jobs) => jobs.into(),
+        None => std::thread::available_parallelism().map_or(1, usize::from).min(8),
+    }
+}
+
+/// A flag that Ctrl-C sets.
+fn interrupted() -> anyhow::Result<&'static AtomicBool> {
+    static FLAG: std::sync::OnceLock<Arc<AtomicBool>> = std::sync::OnceLock::new();
+    let flag = FLAG.get_or_init(Arc::default);
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, flag.clone()).context("listening for Ctrl-C")?;
+    }
+    Ok(flag)
+}
+
+fn keep_heaps(arguments: &Arguments) -> anyhow::Result<Option<PathBuf>> {
+    if let Some(folder) = &arguments.keep_heaps {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    Ok(arguments.keep_heaps.clone())
+}
+
+fn replay_arguments(arguments: &Arguments) -> String {
+    let kernels = &arguments.select.kernels;
+    kernels.iter().map(|folder| format!(" --kernels {}", folder.display())).collect()
+}

@@ -1,0 +1,20 @@
+//! What the binary carries: kernels, headers and scenarios. Files on disk win.
+
+use kernels::Embedded;
+
+/// Every file, with paths that begin with `kernels/` or `scenarios/`.
+static FILES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// The scenario files.
+pub(crate) fn scenarios() -> Vec<Embedded> {
+    FILES.iter().filter(|file| file.path.starts_with("scenarios/")).copied().collect()
+}
+
+/// Kernels and headers, with paths relative to `kernels/`.
+pub(crate) fn kernels() -> Vec<Embedded> {
+    let below = |file: &Embedded| {
+        let path = file.path.strip_prefix("kernels/")?;
+        Some(Embedded { path, bytes: file.bytes })
+    };
+    FILES.iter().filter_map(below).collect()
+}

@@ -1,0 +1,1 @@
+//! Scenarios as tests: one test a case, named by its id.
