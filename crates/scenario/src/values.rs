@@ -40,11 +40,11 @@ struct Pair {
     n: u64,
 }
 
-fn positive(m: u64, n: u64, what: &str) -> Result<(u64, u64), String> {
+fn tile(m: u64, n: u64) -> Result<TileValue, String> {
     if m == 0 || n == 0 {
-        return Err(format!("a {what} of {m}x{n} (rows and columns must be at least 1)"));
+        return Err(format!("a tile of {m}x{n} (rows and columns must be at least 1)"));
     }
-    Ok((m, n))
+    Ok(TileValue(Some(Tile { m, n })))
 }
 
 /// A visitor of text, numbers or maps, so that an error keeps its place in the file.
@@ -82,15 +82,11 @@ impl<'de, T, F: Fn(&str) -> Result<T, String>> Visitor<'de> for Words<T, F> {
 
 impl<'de> Deserialize<'de> for ShapeValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let make = |shape: Shape| {
-            positive(shape.m, shape.n, "shape").map(|(m, n)| ShapeValue(Shape { m, n }))
-        };
+        // Rows or columns may be zero: a kernel must do nothing then, and do it right.
         deserializer.deserialize_any(Words {
             expecting: "a shape: 9x257 or {m: 9, n: 257}",
-            text: |text: &str| text.parse().and_then(make),
-            map: Some(|Pair { m, n }| {
-                positive(m, n, "shape").map(|(m, n)| ShapeValue(Shape { m, n }))
-            }),
+            text: |text: &str| text.parse().map(ShapeValue),
+            map: Some(|Pair { m, n }| Ok(ShapeValue(Shape { m, n }))),
         })
     }
 }
@@ -102,13 +98,11 @@ impl<'de> Deserialize<'de> for TileValue {
             text: |text: &str| match text {
                 "default" => Ok(TileValue(None)),
                 _ => {
-                    let tile: Tile = text.parse()?;
-                    positive(tile.m, tile.n, "tile").map(|(m, n)| TileValue(Some(Tile { m, n })))
+                    let Tile { m, n } = text.parse()?;
+                    tile(m, n)
                 }
             },
-            map: Some(|Pair { m, n }| {
-                positive(m, n, "tile").map(|(m, n)| TileValue(Some(Tile { m, n })))
-            }),
+            map: Some(|Pair { m, n }| tile(m, n)),
         })
     }
 }
@@ -240,7 +234,7 @@ schema!(ShapeValue, "Shape", {
     "description": "Rows x columns of a rank's input (output for scatter): 9x257 or {m: 9, n: 257}",
     "anyOf": [
         { "type": "string", "pattern": "^[0-9]+x[0-9]+$" },
-        { "type": "object", "properties": { "m": { "type": "integer", "minimum": 1 }, "n": { "type": "integer", "minimum": 1 } }, "required": ["m", "n"], "additionalProperties": false }
+        { "type": "object", "properties": { "m": { "type": "integer", "minimum": 0 }, "n": { "type": "integer", "minimum": 0 } }, "required": ["m", "n"], "additionalProperties": false }
     ]
 });
 schema!(TileValue, "Tile", {
