@@ -59,5 +59,7 @@ fn message(text: &str) -> String {
         Some((head, rest)) if head.starts_with("line ") => rest,
         _ => text,
     };
-    text.to_owned()
+    // The place stands in front already.
+    let end = text.rfind(" at line ").unwrap_or(text.len());
+    text[..end].to_owned()
 }

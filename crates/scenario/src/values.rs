@@ -64,10 +64,14 @@ impl<'de, T, F: Fn(&str) -> Result<T, String>> Visitor<'de> for Words<T, F> {
         (self.text)(text).map_err(E::custom)
     }
     fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-        (self.text)(&number.to_string()).map_err(E::custom)
+        (self.text)(&number.to_string()).map_err(|reason| match self.map {
+            // To YAML, 0x5 is the number five.
+            Some(_) => E::custom(format!("{reason} (write 0xN in quotes: '0x{number:x}')")),
+            None => E::custom(reason),
+        })
     }
     fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
-        (self.text)(&number.to_string()).map_err(E::custom)
+        self.visit_u64(number.max(0) as u64)
     }
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         match self.map {
