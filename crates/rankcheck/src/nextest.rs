@@ -1,1 +1,122 @@
-//! Scenarios as tests: one test a case, named by its id.
+//! Scenarios as tests: one test a case, named `cpu-<mode>::<id>`.
+//!
+//! ```no_run
+//! // tests/scenarios.rs of a crate, with `harness = false`:
+//! fn main() -> std::process::ExitCode {
+//!     rankcheck::rank_main();
+//!     rankcheck::nextest::main("../scenarios", &[])
+//! }
+//! ```
+//! Under nextest every case is a process of its own. Listing expands every file; running one test
+//! parses only the file that its id names. A case that cannot run here is ignored when listed, so
+//! it is counted as skipped, never as passed; `rankcheck list --unsupported` says why.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use kernels::{Compiler, DeviceName};
+use launch::budget::Budget;
+use launch::builder::Builder;
+use launch::run::{Surroundings, run_case};
+use launch::{CaseResult, Pool, Verdict};
+use libtest_mimic::{Arguments, Failed, Trial};
+use report::failure_text;
+use scenario::{Case, Mode};
+
+use crate::load::{Loaded, Shelf, load};
+
+/// Runs the cases of a folder of scenarios as tests. `kernels` are more folders of kernels.
+pub fn main(scenarios: impl AsRef<Path>, kernels: &[PathBuf]) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let scenarios = scenarios.as_ref();
+    match trials(scenarios, kernels, named_test(&arguments).as_deref()) {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The one test that is asked for by its whole name, as nextest does.
+fn named_test(arguments: &Arguments) -> Option<String> {
+    arguments.filter.clone().filter(|_| arguments.exact && !arguments.list)
+}
+
+fn trials(
+    scenarios: &Path,
+    kernels: &[PathBuf],
+    only: Option<&str>,
+) -> anyhow::Result<Vec<Trial>> {
+    let shelf = Shelf::open(kernels)?;
+    let loaded = match only.and_then(|name| file_of(scenarios, name)) {
+        Some(file) => load(&[file], &shelf.library, None)?,
+        None => load(&[scenarios.to_owned()], &shelf.library, None)?,
+    };
+    let Loaded { cases, .. } = loaded;
+    let cases: &'static [Case] = Vec::leak(cases);
+    let cache: &'static OnceLock<Surroundings> = Box::leak(Box::default());
+    let shelf: &'static Shelf = Box::leak(Box::new(shelf));
+    let mut trials = Vec::new();
+    for case in cases {
+        for mode in case.modes.iter().copied() {
+            let name = case.name(DeviceName::Cpu, mode);
+            if only.is_some_and(|only| only != name) {
+                continue;
+            }
+            let ignored = case.unsupported(DeviceName::Cpu).is_some();
+            let trial = Trial::test(name, move || run(case, mode, cache, shelf));
+            trials.push(trial.with_ignored_flag(ignored));
+        }
+    }
+    Ok(trials)
+}
+
+/// The scenario file whose cases have ids like this: `theme/file` of `cpu-logical::theme/file/...`.
+/// Scenarios are named after their files; where one is not, every file is read.
+fn file_of(scenarios: &Path, name: &str) -> Option<PathBuf> {
+    let id = name.split_once("::")?.1;
+    let mut file = scenarios.to_owned();
+    id.split('/').find_map(|part| {
+        file.push(part);
+        Some(file.with_added_extension("yaml")).filter(|file| file.is_file())
+    })
+}
+
+fn surroundings(shelf: &Shelf) -> Result<Surroundings, Failed> {
+    let compiler = Compiler::find().map_err(|error| Failed::from(error.to_string()))?;
+    Ok(Surroundings {
+        builder: Builder::new(shelf.cache.clone(), compiler),
+        budget: Budget::of_this_machine(),
+        timeout: None,
+        all_orders: false,
+        keep_heaps: None,
+        replay_arguments: String::new(),
+        commit: None,
+        dirty: None,
+    })
+}
+
+fn run(
+    case: &Case,
+    mode: Mode,
+    cache: &OnceLock<Surroundings>,
+    shelf: &Shelf,
+) -> Result<(), Failed> {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    if cache.get().is_none() {
+        // Another test may have been faster; then this one is dropped.
+        let _ = cache.set(surroundings(shelf)?);
+    }
+    let around = cache.get().expect("just set");
+    let mut pool = Pool::new(&INTERRUPTED).map_err(|error| Failed::from(error.to_string()))?;
+    let result: CaseResult = run_case(case, mode, &mut pool, around);
+    match (result.verdict, &result.reason) {
+        (Verdict::Pass, _) => Ok(()),
+        (Verdict::Fail, _) => Err(failure_text(&result).into()),
+        (verdict, Some(reason)) => Err(format!("{verdict:?}: {reason}").into()),
+        (verdict, None) => Err(format!("{verdict:?}").into()),
+    }
+}
