@@ -262,10 +262,18 @@ impl<'a> Run<'a> {
             }
             loaded = Some(&self.objects[call]);
         }
-        for process in self.processes(0, order) {
+        for process in self.all_processes(order) {
             pool.tell(process, &Command::Judged);
         }
         Ok(Vec::new())
+    }
+
+    /// The processes that take part in some call.
+    fn all_processes(&self, order: &[Rank]) -> Vec<usize> {
+        match self.mode {
+            Mode::Logical => vec![0],
+            Mode::Process => order.iter().map(|rank| rank.index()).collect(),
+        }
     }
 
     /// The processes that take part in a call.
@@ -287,7 +295,7 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<Finding>, PoolError> {
         let world = self.case.problem.world;
         let alone = self.mode == Mode::Logical;
-        let processes = self.processes(call, order);
+        let processes = self.all_processes(order);
         for process in &processes {
             let hosted = if alone { order.to_vec() } else { vec![Rank(*process as u32)] };
             let command = Command::Prepare {
