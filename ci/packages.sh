@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Installs what a bare machine with a Rust toolchain lacks: a C++ compiler and cargo-nextest.
+# Every package that the project needs is named here and nowhere else.
+set -euo pipefail
+
+apt_install() {
+  local sudo=""
+  [ "$(id -u)" = 0 ] || sudo="sudo"
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$@"
+}
+
+command -v cargo >/dev/null || { echo "ci: a Rust toolchain is needed (cargo is not on PATH)" >&2; exit 3; }
+command -v g++ >/dev/null || apt_install g++ libc6-dev
+command -v git >/dev/null || apt_install git
+# The same kernels must run when clang builds them; see crates/simt/tests.
+command -v clang++ >/dev/null || apt_install clang
+command -v cargo-nextest >/dev/null || cargo install cargo-nextest --locked
