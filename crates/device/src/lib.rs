@@ -9,7 +9,7 @@ pub mod cpu;
 use collectives::Rank;
 use kernels::Argument;
 use serde::{Deserialize, Serialize};
-use simt::{ModuleError, Outcome};
+use simt::{ModuleError, Outcome, Write};
 
 /// How a rank's heap travels to other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,24 @@ pub enum Interleaving {
         /// Blocks a rank.
         resident_blocks: u32,
     },
+}
+
+/// A byte of a heap whose writer somebody wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedByte {
+    /// Whose heap.
+    pub rank: Rank,
+    /// Bytes from its start.
+    pub offset: u64,
+}
+
+/// What a set of launches left, memory aside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launched {
+    /// How they ended.
+    pub outcome: Outcome,
+    /// The last write of each watched byte, as far as the object reports its accesses.
+    pub writes: Vec<Option<Write>>,
 }
 
 /// What a device is.
@@ -128,7 +146,7 @@ pub trait Device {
     /// # Errors
     /// It does not load.
     fn load(&mut self, rank: Rank, object: &[u8]) -> Result<(), DeviceError>;
-    /// Runs launches of this process's ranks.
+    /// Runs launches of this process's ranks and notes who writes the watched bytes.
     ///
     /// # Errors
     /// A launch that does not fit its object, or a rank that has none.
@@ -136,5 +154,6 @@ pub trait Device {
         &mut self,
         launches: &[Launch],
         interleaving: Interleaving,
-    ) -> Result<Outcome, DeviceError>;
+        watched: &[WatchedByte],
+    ) -> Result<Launched, DeviceError>;
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use collectives::{Problem, Tile};
 
 use crate::cache::{Cache, hash};
-use crate::compiler::{Compiler, FLAGS};
+use crate::compiler::{Compiler, FLAGS, LINK};
 use crate::library::Kernel;
 use crate::manifest::{Define, DefineText, DeviceName, Variant};
 use crate::rewrite;
@@ -196,6 +196,9 @@ impl Recipe {
     fn arguments(&self, compiler: &Compiler) -> Vec<String> {
         let mut arguments: Vec<String> =
             FLAGS.iter().chain(compiler.own_flags()).map(|flag| (*flag).to_owned()).collect();
+        if self.build == Build::Observed {
+            arguments.push("-DRC_OBSERVED".into());
+        }
         if let Some(folder) = self.kernel.source_path.parent() {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             arguments.extend(["-iquote".into(), folder.display().to_string()]);
@@ -217,25 +220,43 @@ impl Recipe {
         source: &str,
     ) -> Result<(PathBuf, String), BuildError> {
         let building = cache.building().map_err(|e| self.io(e))?;
+        let object = building.folder.join("object.so");
         let depends = building.folder.join("depends");
-        let mut child = Command::new(&compiler.path)
-            .args(arguments)
-            .args(["-MD", "-MF"])
-            .arg(&depends)
-            .arg("-o")
-            .arg(building.folder.join("object.so"))
-            .arg("-")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| self.io(format!("{}: {e}", compiler.path.display())))?;
-        // A compiler that stops early closes its input; its message says why.
-        let _ = child.stdin.take().expect("it is piped").write_all(unit.as_bytes());
-        let output = child.wait_with_output().map_err(|e| self.io(e))?;
-        if !output.status.success() {
-            return Err(self.refused(&String::from_utf8_lossy(&output.stderr), source));
+        let run = |command: &mut Command, input: &str| -> Result<(), BuildError> {
+            let log = run_compiler(command, input)
+                .map_err(|e| self.io(format!("{}: {e}", compiler.path.display())))?;
+            log.map_or(Ok(()), |log| Err(self.refused(&log, source)))
+        };
+        let command = || {
+            let mut command = Command::new(&compiler.path);
+            command.args(arguments).args(["-x", "c++"]);
+            command
+        };
+        let rule = |command: &mut Command| {
+            command.args(["-MD", "-MF"]).arg(&depends);
+        };
+        match self.build {
+            Build::Fast => {
+                let mut all = command();
+                rule(&mut all);
+                run(all.args(LINK).arg("-o").arg(&object).arg("-"), unit)?;
+            }
+            Build::Observed => {
+                // The hooks are a unit of their own, without instrumentation.
+                let (parts, hooks) =
+                    (building.folder.join("unit.o"), building.folder.join("hooks.o"));
+                let mut instrumented = command();
+                rule(&mut instrumented);
+                instrumented.args(compiler.observing_flags());
+                run(instrumented.args(["-c", "-o"]).arg(&parts).arg("-"), unit)?;
+                let text = "#include \"rc_observed.cpp\"\n";
+                run(command().args(["-fno-builtin", "-c", "-o"]).arg(&hooks).arg("-"), text)?;
+                let mut link = Command::new(&compiler.path);
+                run(link.args(LINK).arg("-o").arg(&object).args([&parts, &hooks]), "")?;
+                for part in [parts, hooks] {
+                    std::fs::remove_file(part).map_err(|e| self.io(e))?;
+                }
+            }
         }
         let text = std::fs::read_to_string(&depends).map_err(|e| self.io(e))?;
         std::fs::remove_file(&depends).map_err(|e| self.io(e))?;
@@ -266,6 +287,21 @@ impl Recipe {
         }
         BuildError::Compile { source_name, log: shown.join("\n") }
     }
+}
+
+/// Runs a compiler on a text; what it says if it refuses.
+fn run_compiler(command: &mut Command, input: &str) -> std::io::Result<Option<String>> {
+    let mut child = command
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    // A compiler that stops early closes its input; its message says why.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    let output = child.wait_with_output()?;
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok((!output.status.success()).then_some(log))
 }
 
 /// The file name of the table of entries in compiler messages.

@@ -35,22 +35,21 @@ pub enum CompilerError {
 
 /// Nothing of the machine gets into the code: no native instructions, no contraction of a*b+c, so
 /// that the same source gives the same bytes everywhere. GPU code puns types freely.
-pub const FLAGS: [&str; 14] = [
-    "-x",
-    "c++",
+pub const FLAGS: [&str; 10] = [
     "-std=c++17",
     "-O2",
     "-g",
     "-fPIC",
-    "-shared",
     "-march=x86-64-v2",
     "-ffp-contract=off",
     "-fno-strict-aliasing",
     "-fvisibility=hidden",
-    "-Wl,-Bsymbolic,-z,now,--no-undefined",
     "-Wno-unknown-pragmas",
     "-pipe",
 ];
+
+/// How objects are linked: everything that an object defines is its own, nothing is left open.
+pub const LINK: [&str; 2] = ["-shared", "-Wl,-Bsymbolic,-z,now,--no-undefined"];
 
 impl Compiler {
     /// The compiler named in `RANKCHECK_CXX`, else in `CXX`, else the first of g++, clang++, c++.
@@ -94,6 +93,15 @@ impl Compiler {
     /// Whether this is a clang, which takes some flags that a gcc does not.
     pub fn is_clang(&self) -> bool {
         self.version.contains("clang")
+    }
+
+    /// Flags of observed builds: the thread sanitizer's calls, volatile ones told apart.
+    pub fn observing_flags(&self) -> &'static [&'static str] {
+        if self.is_clang() {
+            &["-fsanitize=thread", "-mllvm", "-tsan-distinguish-volatile=1"]
+        } else {
+            &["-fsanitize=thread", "--param", "tsan-distinguish-volatile=1"]
+        }
     }
 
     /// Flags beyond [`FLAGS`] that only one family takes.

@@ -29,11 +29,11 @@ impl Builder {
     ///
     /// # Errors
     /// It cannot be built; said again to everybody who asks.
-    pub fn object(&self, case: &Case, call: usize) -> Result<Object, BuildError> {
+    pub fn object(&self, case: &Case, call: usize, build: Build) -> Result<Object, BuildError> {
         let Case { kernel, problem, .. } = case;
         let group_size = problem.calls[call].group.size();
         let tile = problem.calls[call].tile;
-        let recipe = Recipe::new(kernel, case.variant(), problem, tile, group_size, Build::Fast)?;
+        let recipe = Recipe::new(kernel, case.variant(), problem, tile, group_size, build)?;
         let slot = {
             let mut objects = self.objects.lock().expect("no holder panics");
             objects.entry(recipe.identity()).or_default().clone()

@@ -6,10 +6,9 @@
 use std::io::{self, Read, Write};
 
 use collectives::Rank;
-use device::{HeapHandle, Interleaving, Launch};
+use device::{HeapHandle, Interleaving, Launch, Launched, WatchedByte};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use simt::Outcome;
 
 /// Version of the protocol, in every frame.
 pub const VERSION: u8 = 1;
@@ -41,6 +40,8 @@ pub enum Command {
         interleaving: Interleaving,
         /// Start when this many processes have been ready, over all launches so far.
         start_at: Option<u32>,
+        /// Bytes whose writers the parent wants to know.
+        watched: Vec<WatchedByte>,
     },
     /// The parent has judged; forget the object.
     Judged,
@@ -61,7 +62,7 @@ pub enum Reply {
     /// Ready for launches.
     Prepared,
     /// A call has run.
-    Finished(Outcome),
+    Finished(Launched),
     /// Something that is not the kernel's doing, or an object that does not fit its manifest.
     Failed(String),
 }

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use collectives::{Finding, FindingKind, HeapPlan, Rank, image, verify};
-use kernels::{DeviceName, Object};
+use device::WatchedByte;
+use kernels::{Build, DeviceName, Object};
 use scenario::{Case, Mode, Reason};
 use simt::{End, Outcome};
 
+use crate::attribution;
 use crate::budget::{Budget, show_bytes};
 use crate::builder::Builder;
 use crate::event::{CallResult, CaseResult, Effective, Location, RequestedLaunch, Source, Verdict};
@@ -49,7 +51,9 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings) -> CaseResult {
     let started = Instant::now();
     let mut result = blank(case, mode, around);
-    match Run::new(case, mode, around, &mut result) {
+    // A kernel that waits may poll with plain volatile loads: only observed builds see that.
+    let build = if case.waits() { Build::Observed } else { Build::Fast };
+    match Run::new(case, mode, around, build, &mut result) {
         Err(Ended::Unsupported(reason)) => {
             result.verdict = Verdict::Unsupported;
             result.reason = Some(reason);
@@ -138,14 +142,19 @@ fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
 }
 
 /// A case on its way.
-struct Run<'a> {
+pub(crate) struct Run<'a> {
     case: &'a Case,
     mode: Mode,
     around: &'a Surroundings,
     plan: HeapPlan,
-    objects: Vec<Object>,
+    /// By call.
+    pub(crate) objects: Vec<Object>,
     jobs: Vec<Job>,
     heap_bytes: u64,
+    /// Bytes whose writers are wanted (logical mode, observed objects).
+    watched: Vec<WatchedByte>,
+    /// Who wrote them in the last launch.
+    pub(crate) writes: Vec<Option<simt::Write>>,
     result: &'a mut CaseResult,
 }
 
@@ -154,6 +163,7 @@ impl<'a> Run<'a> {
         case: &'a Case,
         mode: Mode,
         around: &'a Surroundings,
+        build: Build,
         result: &'a mut CaseResult,
     ) -> Result<Self, Ended> {
         if let Some(reason) = case.unsupported(DeviceName::Cpu) {
@@ -174,7 +184,7 @@ impl<'a> Run<'a> {
         let mut objects = Vec::new();
         let mut jobs = Vec::new();
         for call in 0..case.problem.calls.len() {
-            let object = around.builder.object(case, call);
+            let object = around.builder.object(case, call, build);
             let object = object
                 .map_err(|error| failed(FindingKind::CompileFailed, None, error.to_string()))?;
             let job = Job::new(case, &plan, call, &object);
@@ -185,7 +195,28 @@ impl<'a> Run<'a> {
             objects.push(object);
             jobs.push(job);
         }
-        Ok(Run { case, mode, around, plan, objects, jobs, heap_bytes, result })
+        let (watched, writes) = (Vec::new(), Vec::new());
+        Ok(Run { case, mode, around, plan, objects, jobs, heap_bytes, watched, writes, result })
+    }
+
+    /// The same case once more, built to report its accesses, to find out who wrote what.
+    fn attribute(
+        &self,
+        pool: &mut Pool,
+        order: &[Rank],
+        findings: &mut [Finding],
+    ) -> Result<(), PoolError> {
+        let watched = attribution::watched(findings);
+        if watched.is_empty() {
+            return Ok(());
+        }
+        let mut scratch = self.result.clone();
+        let (case, around) = (self.case, self.around);
+        let run = Run::new(case, Mode::Logical, around, Build::Observed, &mut scratch);
+        // What was built fast can be built observed; if not, the finding stands without a writer.
+        let Ok(mut observed) = run else { return Ok(()) };
+        observed.watched = watched;
+        attribution::attribute(&mut observed, pool, order, findings)
     }
 
     /// Every order; findings are those of the first order that fails.
@@ -211,6 +242,8 @@ impl<'a> Run<'a> {
             }
             if failed.is_empty() {
                 self.keep_heaps(pool);
+                let mut findings = findings;
+                self.attribute(pool, order, &mut findings)?;
                 self.result.findings = findings;
             }
             failed.push(orders::show(order));
@@ -238,7 +271,11 @@ impl<'a> Run<'a> {
     }
 
     /// The whole sequence of calls in one order, up to the first call that is wrong.
-    fn one_order(&mut self, pool: &mut Pool, order: &[Rank]) -> Result<Vec<Finding>, PoolError> {
+    pub(crate) fn one_order(
+        &mut self,
+        pool: &mut Pool,
+        order: &[Rank],
+    ) -> Result<Vec<Finding>, PoolError> {
         let mut loaded: Option<&Object> = None;
         for call in 0..self.case.problem.calls.len() {
             let object = self.objects[call].clone();
@@ -329,32 +366,39 @@ impl<'a> Run<'a> {
         order: &[Rank],
         call: usize,
     ) -> Result<Vec<Finding>, PoolError> {
+        let watched = self.watched.clone();
         let launches = self.jobs[call].in_order(order);
         let interleaving = self.jobs[call].interleaving(self.case);
         let processes = self.processes(call, order);
         self.result.launches += launches.len() as u64;
         match self.mode {
             Mode::Logical => {
-                pool.tell(0, &Command::Launch { launches, interleaving, start_at: None });
+                pool.tell(0, &Command::Launch { launches, interleaving, start_at: None, watched });
             }
             Mode::Process => {
                 let start_at = Some(pool.ready_so_far().wrapping_add(launches.len() as u32));
                 for launch in launches {
                     let process = launch.rank.index();
                     let launches = vec![launch];
-                    pool.tell(process, &Command::Launch { launches, interleaving, start_at });
+                    let watched = Vec::new();
+                    pool.tell(
+                        process,
+                        &Command::Launch { launches, interleaving, start_at, watched },
+                    );
                 }
             }
         }
         let replies = pool.gather(&processes, self.patience())?;
         let mut findings = Vec::new();
         let mut outcomes = Vec::new();
+        let mut writes = Vec::new();
         let context = self.context(call);
         for (reply, process) in replies.into_iter().zip(&processes) {
             match reply {
-                Ok(Reply::Finished(outcome)) => {
-                    findings.extend(context.outcome(&outcome));
-                    outcomes.push(outcome);
+                Ok(Reply::Finished(launched)) => {
+                    findings.extend(context.outcome(&launched.outcome));
+                    writes = launched.writes;
+                    outcomes.push(launched.outcome);
                 }
                 Ok(Reply::Failed(reason)) => {
                     findings.push(self.refused(
@@ -368,6 +412,7 @@ impl<'a> Run<'a> {
                 Err(loss) => findings.push(context.lost(&loss)),
             }
         }
+        self.writes = writes;
         // The rank that was lost first comes first, those that it took along behind it.
         findings.sort_by_key(|finding| finding.kind == FindingKind::MissingRank);
         if findings.is_empty() {

@@ -22,12 +22,10 @@ impl std::fmt::Display for SourceLine {
 /// Headers of this project, in which no user's line stands.
 const OWN: [&str; 4] = ["rc_cpu.h", "rc_module.h", "rc_vendor.h", "rankcheck.h"];
 
-/// The line of the instruction in front of a return address, or at a faulting one, in the
-/// innermost function that is the user's.
+/// The line of an instruction, in the innermost function that is the user's.
 pub fn look_up(object: &Path, site: usize) -> Option<SourceLine> {
     let loader = Loader::new(object).ok()?;
-    // A return address belongs to the next line if the call was the last thing on its own.
-    let mut frames = loader.find_frames(site.saturating_sub(1) as u64).ok()?;
+    let mut frames = loader.find_frames(site as u64).ok()?;
     while let Ok(Some(frame)) = frames.next() {
         let Some(location) = frame.location else { continue };
         if let (Some(file), Some(line)) = (location.file, location.line) {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use collectives::Rank;
 use device::cpu::{Control, CpuDevice, Phase, RankControl};
-use device::{Device, HeapHandle, Interleaving, Launch};
+use device::{Device, HeapHandle, Interleaving, Launch, WatchedByte};
 
 use crate::pool::{CONTROL_FD, MARKER};
 use crate::protocol::{self, Command, Reply};
@@ -89,8 +89,8 @@ impl Worker {
                         Err(reason) => Reply::Failed(reason),
                     }
                 }
-                Command::Launch { launches, interleaving, start_at } => {
-                    self.launch(&launches, interleaving, start_at)
+                Command::Launch { launches, interleaving, start_at, watched } => {
+                    self.launch(&launches, interleaving, start_at, &watched)
                 }
                 Command::Judged => {
                     self.device.unload();
@@ -129,16 +129,17 @@ impl Worker {
         launches: &[Launch],
         interleaving: Interleaving,
         start_at: Option<u32>,
+        watched: &[WatchedByte],
     ) -> Reply {
         self.own.enter(Phase::Filled);
         if let Some(target) = start_at {
             self.control.start_together(target);
         }
         self.own.enter(Phase::Launched);
-        let outcome = self.device.launch(launches, interleaving);
+        let launched = self.device.launch(launches, interleaving, watched);
         self.own.enter(Phase::Done);
-        match outcome {
-            Ok(outcome) => Reply::Finished(outcome),
+        match launched {
+            Ok(launched) => Reply::Finished(launched),
             Err(error) => Reply::Failed(error.to_string()),
         }
     }

@@ -45,11 +45,7 @@ fn named_test(arguments: &Arguments) -> Option<String> {
     arguments.filter.clone().filter(|_| arguments.exact && !arguments.list)
 }
 
-fn trials(
-    scenarios: &Path,
-    kernels: &[PathBuf],
-    only: Option<&str>,
-) -> anyhow::Result<Vec<Trial>> {
+fn trials(scenarios: &Path, kernels: &[PathBuf], only: Option<&str>) -> anyhow::Result<Vec<Trial>> {
     let shelf = Shelf::open(kernels)?;
     let loaded = match only.and_then(|name| file_of(scenarios, name)) {
         Some(file) => load(&[file], &shelf.library, None)?,

@@ -36,6 +36,8 @@ pub(crate) struct Thread {
 pub(crate) struct Host {
     pub event:
         extern "C-unwind" fn(*mut Thread, what: u32, address: *const c_void, site: *const c_void),
+    pub watch_first: usize,
+    pub watch_end: usize,
 }
 
 /// `rc_parameter`.

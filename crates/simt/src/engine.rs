@@ -58,8 +58,9 @@ pub fn run(
     }
     let arguments: Vec<Vec<*mut c_void>> =
         launches.iter_mut().map(|launch| launch.parameters.pointers()).collect();
+    let watched = observer.watches();
     let shared = Shared {
-        host: abi::Host { event: on_event },
+        host: abi::Host { event: on_event, watch_first: watched.start, watch_end: watched.end },
         progress: Cell::new(false),
         // SAFETY: only the lifetime is erased; the pointer is used until `run` returns.
         observer: unsafe {
@@ -489,7 +490,8 @@ extern "C-unwind" fn on_event(
         thread: ThreadId { rank: link.rank, block: thread.block.x, thread: thread.thread.x },
         what,
         address: address as usize,
-        site: (site as usize).wrapping_sub(link.object_base),
+        // A return address; the call stands in front of it.
+        site: (site as usize).wrapping_sub(link.object_base + 1),
     };
     if let Some(kind) = event.suspends(link, shared) {
         let suspension = Suspension { kind, site: event.site, address: event.address };

@@ -16,6 +16,7 @@ mod outcome;
 mod parameters;
 mod schedule;
 mod stack;
+mod writers;
 
 pub use engine::{RankLaunch, run};
 pub use module::{Module, ModuleError};
@@ -23,3 +24,4 @@ pub use observer::{Access, NoObserver, Observer, Operation, Order, Scope, Thread
 pub use outcome::{Divergence, End, LaunchRecord, Outcome, RankOutcome, Wait, Waiting};
 pub use parameters::Parameters;
 pub use schedule::{Idle, Live, RoundRobin, Schedule, Sequential};
+pub use writers::{LastWriters, Write};

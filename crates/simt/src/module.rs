@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::io::Write as _;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use object::read::elf::{ElfFile64, ProgramHeader as _};
 
@@ -37,8 +37,11 @@ pub enum ModuleError {
 /// A loaded object.
 #[derive(Debug)]
 pub struct Module {
-    /// Keeps the object mapped.
+    /// Keeps the object mapped. Dropped before `_file`.
     _library: libloading::Library,
+    /// The loader tells copies apart by their path, which is this descriptor's number: it must
+    /// stay taken for as long as the copy is loaded.
+    _file: OwnedFd,
     table: *const abi::ModuleTable,
     /// Where it is mapped.
     image: std::ops::Range<usize>,
@@ -81,6 +84,7 @@ impl Module {
             image: base..base + segments.image_bytes,
             shared_bytes: segments.block_shared_bytes,
             _library: library,
+            _file: memory,
         })
     }
 

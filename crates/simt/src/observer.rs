@@ -1,5 +1,7 @@
 //! What an observer sees: every event of every thread, before it takes effect.
 
+use std::ops::Range;
+
 use collectives::Rank;
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +84,8 @@ pub struct Access {
 
 /// Watches a run. Called before the event takes effect and never between it and its check.
 pub trait Observer {
+    /// The addresses whose plain accesses it wants to see.
+    fn watches(&self) -> Range<usize>;
     /// A plain or volatile access. Only objects built as observed report these.
     fn access(&mut self, access: &Access);
     /// An atomic access.
@@ -99,6 +103,9 @@ pub trait Observer {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
+    fn watches(&self) -> Range<usize> {
+        0..0
+    }
     fn access(&mut self, _: &Access) {}
     fn atomic(&mut self, _: &Access) {}
     fn fence(&mut self, _: ThreadId, _: Order, _: Scope, _: usize) {}

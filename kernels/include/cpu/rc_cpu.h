@@ -33,6 +33,8 @@ struct rc_thread;
 struct rc_host {
   void (*event)(rc_thread*, unsigned what /* event | order << 8 | scope << 16 | size << 24 */,
                 const volatile void* address, const void* site);
+  // Plain accesses are reported only in this range of addresses, and only by observed builds.
+  uintptr_t watch_first, watch_end;
 };
 struct rc_thread {
   rc_dim3 tid, bid, bdim, gdim;
@@ -77,26 +79,43 @@ struct rc_dynamic_shared_array {
   operator T*() const { return static_cast<T*>(rc_dynamic_shared()); }
 };
 
+// Observed builds report atomics by themselves; those below have been reported, with their scope.
+#ifdef RC_OBSERVED
+extern "C" RC_HIDDEN int rc_quiet;
+struct rc_reported {
+  rc_reported() { rc_quiet = 1; }
+  ~rc_reported() { rc_quiet = 0; }
+};
+#else
+struct rc_reported {
+  rc_reported() {}
+};
+#endif
+
 static inline __attribute__((always_inline)) void __syncthreads() {
   rc_event_at(RC_BARRIER, RC_ACQ_REL, RC_BLOCK, 0, nullptr);
 }
 static inline __attribute__((always_inline)) void __threadfence_block() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   rc_event_at(RC_FENCE, RC_SEQ_CST, RC_BLOCK, 0, nullptr);
+  rc_reported reported;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 static inline __attribute__((always_inline)) void __threadfence() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   rc_event_at(RC_FENCE, RC_SEQ_CST, RC_AGENT, 0, nullptr);
+  rc_reported reported;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 static inline __attribute__((always_inline)) void __threadfence_system() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   rc_event_at(RC_FENCE, RC_SEQ_CST, RC_SYSTEM, 0, nullptr);
+  rc_reported reported;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 // Atomics. The hook comes first, the native access after it: a fiber is never switched in between.
 template <class T>
 static inline __attribute__((always_inline)) T rc_atomic_load(const volatile T* p, rc_order order, rc_scope scope) {
   rc_event_at(RC_ATOMIC_LOAD, order, scope, sizeof(T), p);
+  rc_reported reported;
   T value;
   __atomic_load(const_cast<const T*>(p), &value, __ATOMIC_SEQ_CST);
   return value;
@@ -104,12 +123,14 @@ static inline __attribute__((always_inline)) T rc_atomic_load(const volatile T* 
 template <class T>
 static inline __attribute__((always_inline)) void rc_atomic_store(volatile T* p, T value, rc_order order, rc_scope scope) {
   rc_event_at(RC_ATOMIC_STORE, order, scope, sizeof(T), p);
+  rc_reported reported;
   __atomic_store(const_cast<T*>(p), &value, __ATOMIC_SEQ_CST);
 }
 // One read-modify-write by compare and swap: `change` maps the old value to the new one.
 template <class T, class Change>
 static inline __attribute__((always_inline)) T rc_atomic_rmw(volatile T* p, rc_order order, rc_scope scope, Change change) {
   rc_event_at(RC_ATOMIC_RMW, order, scope, sizeof(T), p);
+  rc_reported reported;
   T* q = const_cast<T*>(p);
   T old, next;
   __atomic_load(q, &old, __ATOMIC_SEQ_CST);
@@ -122,6 +143,7 @@ template <class T>
 static inline __attribute__((always_inline)) bool rc_atomic_cas(volatile T* p, T* expected, T desired, rc_order order,
                                                                 rc_scope scope) {
   rc_event_at(RC_ATOMIC_RMW, order, scope, sizeof(T), p);
+  rc_reported reported;
   return __atomic_compare_exchange(const_cast<T*>(p), expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 

@@ -5,6 +5,9 @@
 extern "C" {
 RC_HIDDEN rc_thread* rc_now = nullptr;
 RC_HIDDEN rc_launch_record rc_record = {};
+#ifdef RC_OBSERVED
+RC_HIDDEN int rc_quiet = 0;
+#endif
 
 struct rc_tls_index {
   unsigned long module, offset;

@@ -9,14 +9,16 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use collectives::Rank;
-use simt::{Idle, Module, NoObserver, Outcome, RankLaunch, RoundRobin, Schedule, Sequential};
+use simt::{Idle, LastWriters, Module, NoObserver, RankLaunch, RoundRobin, Schedule, Sequential};
 
 pub use arguments::{TRAP_ADDRESS, TRAP_BYTES};
 pub use control::{Control, Phase, RankControl};
 pub use heap::{HEAP_SPACING, heap_address, heap_at};
 pub use memory::{SharedMemory, describe_hardware};
 
-use crate::{Description, Device, DeviceError, HeapHandle, Interleaving, Launch};
+use crate::{
+    Description, Device, DeviceError, HeapHandle, Interleaving, Launch, Launched, WatchedByte,
+};
 use arguments::ArgumentPages;
 use heap::MappedHeap;
 
@@ -102,7 +104,8 @@ impl Device for CpuDevice {
         &mut self,
         launches: &[Launch],
         interleaving: Interleaving,
-    ) -> Result<Outcome, DeviceError> {
+        watched: &[WatchedByte],
+    ) -> Result<Launched, DeviceError> {
         self.arguments.clear();
         let mut bound = Vec::new();
         for launch in launches {
@@ -133,6 +136,17 @@ impl Device for CpuDevice {
                 Box::new(RoundRobin { resident_blocks, idle: self.idle })
             }
         };
-        Ok(simt::run(&mut rank_launches, &mut *schedule, &mut NoObserver)?)
+        if watched.is_empty() {
+            let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut NoObserver)?;
+            return Ok(Launched { outcome, writes: Vec::new() });
+        }
+        let addresses = watched.iter().map(|byte| {
+            let heap = self.heaps.get(&byte.rank).ok_or(DeviceError::NoRank(byte.rank, "heap"))?;
+            Ok((heap.address() + byte.offset) as usize)
+        });
+        let addresses = addresses.collect::<Result<Vec<_>, DeviceError>>()?;
+        let mut writers = LastWriters::of(addresses);
+        let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut writers)?;
+        Ok(Launched { outcome, writes: writers.writes() })
     }
 }

@@ -1,0 +1,62 @@
+//! "Written by": a failing case runs once more, observed, and its findings get their writers.
+
+use collectives::{Finding, FindingKind, Rank, Writer};
+use device::WatchedByte;
+use simt::Write;
+
+use crate::pool::{Pool, PoolError};
+use crate::run::Run;
+use crate::source_lines;
+
+/// The bytes whose writers are worth knowing: the first wrong one of each finding that is about
+/// bytes somebody wrote.
+pub(crate) fn watched(findings: &[Finding]) -> Vec<WatchedByte> {
+    findings.iter().filter_map(byte_of).collect()
+}
+
+fn byte_of(finding: &Finding) -> Option<WatchedByte> {
+    let place = finding.place.as_ref().filter(|_| finding.kind != FindingKind::Unwritten)?;
+    Some(WatchedByte { rank: finding.rank?, offset: place.offset })
+}
+
+/// Runs `observed` (the same case, logical, built to report its accesses, watching the bytes of
+/// `findings`) in `order`, and writes into the findings who wrote them.
+///
+/// # Errors
+/// Ctrl-C, or no rank process can be had.
+pub(crate) fn attribute(
+    observed: &mut Run<'_>,
+    pool: &mut Pool,
+    order: &[Rank],
+    findings: &mut [Finding],
+) -> Result<(), PoolError> {
+    let again = observed.one_order(pool, order)?;
+    let mut writes = observed.writes.iter();
+    for finding in findings.iter_mut().filter(|finding| byte_of(finding).is_some()) {
+        let write = writes.next().copied().flatten();
+        let same = |other: &Finding| {
+            (other.kind, other.rank, other.call) == (finding.kind, finding.rank, finding.call)
+        };
+        if !again.iter().any(same) {
+            finding.explanation += "; an observed re-run did not reproduce it";
+            continue;
+        }
+        match write {
+            Some(write) => {
+                finding.writer = writer(observed, finding, write);
+                if write.count > 1 {
+                    finding.explanation += &format!("; written {} times", write.count);
+                }
+            }
+            None => finding.explanation += "; in an observed re-run no kernel thread wrote it",
+        }
+    }
+    Ok(())
+}
+
+fn writer(observed: &Run<'_>, finding: &Finding, write: Write) -> Option<Writer> {
+    let object = &observed.objects[finding.call?].path;
+    let line = source_lines::look_up(object, write.site)?;
+    let simt::ThreadId { rank, block, thread } = write.thread;
+    Some(Writer { file: line.file, line: line.line, rank, block, thread })
+}
