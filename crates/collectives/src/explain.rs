@@ -146,22 +146,18 @@ pub(crate) fn sentence(
     let mut text = format!("{count} bytes {wrong}: rank {rank}, call {index}, {}", place.region);
     if let Some(Extent { columns: [left, right], rows: [top, bottom], row_count }) = extent {
         text += &format!(" rows {top}..{bottom} ({row_count} wrong), columns {left}..{right}");
-        if let Some(cause) = cause(problem, index, kind, *left, *right, *row_count) {
-            text += &format!("; looks like {cause}");
-        }
     }
     text + &format!(" (shape {}, tile {})", call.shape, call.tile)
 }
 
 /// A cause that fits the reach of a fault, with its evidence.
-fn cause(
+pub(crate) fn cause(
     problem: &Problem,
     index: usize,
     kind: FindingKind,
-    left: u64,
-    right: u64,
-    row_count: u64,
+    reach: &Extent,
 ) -> Option<String> {
+    let Extent { columns: [left, right], row_count, .. } = *reach;
     let call = &problem.calls[index];
     let n = call.shape.n;
     let vector = 16 / problem.dtype.bytes();

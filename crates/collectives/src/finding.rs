@@ -114,6 +114,8 @@ pub struct Finding {
     pub map: Vec<String>,
     /// A sentence for people.
     pub explanation: String,
+    /// A cause that fits, with its evidence.
+    pub looks_like: Option<String>,
 }
 
 /// How far a fault reaches in its matrix.
@@ -147,6 +149,7 @@ impl Finding {
             extent: None,
             map: Vec::new(),
             explanation: explanation.into(),
+            looks_like: None,
         }
     }
 }

@@ -179,15 +179,11 @@ impl<'a> Differences<'a> {
                     RegionMap { kind, view: &view, rows: &difference.rows }.lines()
                 });
                 let extent = difference.extent();
-                let explanation = explain::sentence(
-                    problem,
-                    index,
-                    rank,
-                    kind,
-                    &place,
-                    extent.as_ref(),
-                    difference.count,
-                );
+                let reach = extent.as_ref();
+                let explanation =
+                    explain::sentence(problem, index, rank, kind, &place, reach, difference.count);
+                let looks_like =
+                    reach.and_then(|reach| explain::cause(problem, index, kind, reach));
                 Finding {
                     kind,
                     rank: Some(rank),
@@ -200,6 +196,7 @@ impl<'a> Differences<'a> {
                     extent,
                     map,
                     explanation,
+                    looks_like,
                 }
             })
             .collect()

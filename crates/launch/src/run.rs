@@ -61,7 +61,7 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
         Err(Ended::Finding(finding)) => result.findings.push(*finding),
         Ok(mut run) => match run.all_orders(pool) {
             Ok(()) => {}
-            Err(PoolError::Interrupted) => result.verdict = Verdict::NotRun,
+            Err(PoolError::Interrupted) => return not_run(case, mode, around),
             Err(error) => {
                 let kind = FindingKind::MissingRank;
                 result.findings.push(Finding::event(kind, None, None, error.to_string()));
@@ -70,9 +70,6 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
     }
     if result.verdict == Verdict::Pass && !result.findings.is_empty() {
         result.verdict = Verdict::Fail;
-    }
-    if result.verdict == Verdict::NotRun {
-        result.reason = Some(Reason::new("a run to its end", "an interrupt"));
     }
     if result.verdict == Verdict::Fail {
         pool.stop();
@@ -83,6 +80,12 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
     }
     result.duration_s = started.elapsed().as_secs_f64();
     result
+}
+
+/// The result of a case that an interrupt kept from running to its end.
+pub(crate) fn not_run(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
+    let reason = Some(Reason::new("a run to its end", "an interrupt"));
+    CaseResult { verdict: Verdict::NotRun, reason, ..blank(case, mode, around) }
 }
 
 /// Why a case ends before it runs.

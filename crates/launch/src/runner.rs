@@ -7,11 +7,11 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use collectives::Problem;
-use scenario::{Case, Mode, Reason};
+use scenario::{Case, Mode};
 
 use crate::event::{CaseResult, Environment, Event, Summary, Verdict};
 use crate::pool::{Pool, PoolError};
-use crate::run::{Surroundings, run_case};
+use crate::run::{Surroundings, not_run, run_case};
 
 /// Cases in their modes.
 #[derive(Debug, Clone)]
@@ -82,13 +82,10 @@ impl Runner {
     }
 
     fn one(&self, case: &Case, mode: Mode, pool: &mut Pool) -> CaseResult {
-        let mut result = run_case(case, mode, pool, &self.around);
-        if self.options.interrupted.load(Ordering::Relaxed) && result.launches == 0 {
-            result.verdict = Verdict::NotRun;
-            result.reason = Some(Reason::new("a run to its end", "an interrupt"));
-            result.findings.clear();
+        if self.options.interrupted.load(Ordering::Relaxed) {
+            return not_run(case, mode, &self.around);
         }
-        result
+        run_case(case, mode, pool, &self.around)
     }
 }
 

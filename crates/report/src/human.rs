@@ -164,10 +164,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
 fn finding_text(finding: &Finding, ranks: &[String]) -> String {
     let line = |label: &str, text: &str| format!("  {label:<12}{text}\n");
     let kind = finding.kind.to_string();
-    let (what, cause) = match finding.explanation.split_once("; looks like ") {
-        Some((what, cause)) => (what, Some(cause)),
-        None => (finding.explanation.as_str(), None),
-    };
+    let what = &finding.explanation;
     let also = match ranks.len() {
         0 | 1 => String::new(),
         _ => format!(" (the same on ranks {})", ranks.join(", ")),
@@ -177,7 +174,7 @@ fn finding_text(finding: &Finding, ranks: &[String]) -> String {
     } else {
         format!("  {kind}  {what}{also}\n")
     };
-    if let Some(cause) = cause {
+    if let Some(cause) = &finding.looks_like {
         text += &line("looks like", cause);
     }
     if let (Some(place), Some(expected), Some(actual)) =
