@@ -1,12 +1,10 @@
 //! "Written by": a failing case runs once more, observed, and its findings get their writers.
 
-use collectives::{Finding, FindingKind, Rank, Writer};
+use collectives::{Finding, FindingKind, Rank};
 use device::WatchedByte;
-use simt::Write;
 
 use crate::pool::{Pool, PoolError};
 use crate::run::Run;
-use crate::source_lines;
 
 /// The bytes whose writers are worth knowing: the first wrong one of each finding that is about
 /// bytes somebody wrote.
@@ -43,7 +41,8 @@ pub(crate) fn attribute(
         }
         match write {
             Some(write) => {
-                finding.writer = writer(observed, finding, write);
+                let call = finding.call.unwrap_or(0);
+                finding.writer = observed.context(call).writer(write.thread, Some(write.site));
                 if write.count > 1 {
                     finding.explanation += &format!("; written {} times", write.count);
                 }
@@ -52,11 +51,4 @@ pub(crate) fn attribute(
         }
     }
     Ok(())
-}
-
-fn writer(observed: &Run<'_>, finding: &Finding, write: Write) -> Option<Writer> {
-    let object = &observed.objects[finding.call?].path;
-    let line = source_lines::look_up(object, write.site)?;
-    let simt::ThreadId { rank, block, thread } = write.thread;
-    Some(Writer { file: line.file, line: line.line, rank, block, thread })
 }

@@ -8,7 +8,7 @@ use device::cpu::{TRAP_ADDRESS, TRAP_BYTES, heap_at};
 use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting};
 
 use crate::pool::{Cause, Loss, Running};
-use crate::source_lines;
+use crate::source_lines::{self, SourceLine};
 
 /// What findings about one launch refer to.
 #[derive(Debug, Clone, Copy)]
@@ -21,20 +21,27 @@ pub struct Context<'a> {
     pub call: usize,
     /// The object, for lines.
     pub object: &'a Path,
+    /// What people call its source.
+    pub source_name: &'a str,
     /// Which rank a process hosts; `None` where one process hosts all.
     pub one_rank_a_process: bool,
 }
 
 impl Context<'_> {
-    fn writer(&self, thread: ThreadId, site: Option<usize>) -> Option<Writer> {
-        let line = source_lines::look_up(self.object, site?)?;
+    fn line(&self, site: usize) -> Option<SourceLine> {
+        source_lines::look_up(self.object, self.source_name, site)
+    }
+
+    /// A thread at an instruction, where its line is known.
+    pub fn writer(&self, thread: ThreadId, site: Option<usize>) -> Option<Writer> {
+        let line = self.line(site?)?;
         let ThreadId { rank, block, thread } = thread;
         Some(Writer { file: line.file, line: line.line, rank, block, thread })
     }
 
     fn at(&self, thread: ThreadId, site: Option<usize>) -> String {
         let ThreadId { rank, block, thread: index } = thread;
-        let line = site.and_then(|site| source_lines::look_up(self.object, site));
+        let line = site.and_then(|site| self.line(site));
         let line = line.map_or(String::new(), |line| format!(" at {line}"));
         format!("rank {rank} block {block} thread {index}{line}")
     }
@@ -163,8 +170,8 @@ impl Context<'_> {
     /// instructions of is no divergence.
     fn divergence(&self, divergence: &Divergence) -> Option<Finding> {
         let Divergence { one: (thread, site), other: (other, other_site) } = *divergence;
-        let line = source_lines::look_up(self.object, site)?;
-        let other_line = source_lines::look_up(self.object, other_site)?;
+        let line = self.line(site)?;
+        let other_line = self.line(other_site)?;
         if line == other_line {
             return None;
         }

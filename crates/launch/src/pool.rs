@@ -322,12 +322,15 @@ impl Pool {
             }
         }
         let status = process.child.try_wait().ok().flatten()?;
-        Some(Err(self.loss(number, cause_of(status))))
+        let phase = self.control.rank(number).phase();
+        Some(Err(self.loss(number, cause_of(status), phase)))
     }
 
     /// Asks where a process is, then kills it.
     fn give_up(&mut self, number: usize, cause: Cause) -> Loss {
         let process = &self.processes[number];
+        // The question itself may wake the process up, so what it was doing is read first.
+        let phase = self.control.rank(number).phase();
         let answers = &self.control.rank(number).fault.answers;
         let before = answers.load(Ordering::Acquire);
         if pidfd_send_signal(&process.pidfd, Signal::USR2).is_ok() {
@@ -338,21 +341,19 @@ impl Pool {
         }
         let _ = pidfd_send_signal(&process.pidfd, Signal::KILL);
         let _ = self.processes[number].child.wait();
-        self.loss(number, cause)
+        self.loss(number, cause, phase)
     }
 
-    fn loss(&mut self, number: usize, cause: Cause) -> Loss {
-        let board = self.control.rank(number);
-        let fault = &board.fault;
-        let running = (fault.in_kernel.load(Ordering::Acquire) != 0
-            && board.phase() == Phase::Launched)
+    fn loss(&mut self, number: usize, cause: Cause, phase: Phase) -> Loss {
+        let fault = &self.control.rank(number).fault;
+        let running = (fault.in_kernel.load(Ordering::Acquire) != 0 && phase == Phase::Launched)
             .then(|| fault.running());
         let running = running.map(|(thread, site)| Running { thread, site });
         let signalled = fault.signal.load(Ordering::Acquire) != 0;
         let address = fault.address.load(Ordering::Acquire);
         Loss {
             process: number,
-            phase: board.phase(),
+            phase,
             running,
             address: (signalled && matches!(cause, Cause::Signal(_))).then_some(address),
             cause,

@@ -151,7 +151,7 @@ pub(crate) struct Run<'a> {
     around: &'a Surroundings,
     plan: HeapPlan,
     /// By call.
-    pub(crate) objects: Vec<Object>,
+    objects: Vec<Object>,
     jobs: Vec<Job>,
     heap_bytes: u64,
     /// Bytes whose writers are wanted (logical mode, observed objects).
@@ -500,12 +500,13 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn context(&self, call: usize) -> Context<'_> {
+    pub(crate) fn context(&self, call: usize) -> Context<'_> {
         Context {
             problem: &self.case.problem,
             plan: &self.plan,
             call,
             object: &self.objects[call].path,
+            source_name: &self.case.kernel.source_name,
             one_rank_a_process: self.mode == Mode::Process,
         }
     }

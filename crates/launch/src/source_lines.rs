@@ -22,8 +22,9 @@ impl std::fmt::Display for SourceLine {
 /// Headers of this project, in which no user's line stands.
 const OWN: [&str; 4] = ["rc_cpu.h", "rc_module.h", "rc_vendor.h", "rankcheck.h"];
 
-/// The line of an instruction, in the innermost function that is the user's.
-pub fn look_up(object: &Path, site: usize) -> Option<SourceLine> {
+/// The line of an instruction, in the innermost function that is the user's. `source_name` is
+/// what people call the source.
+pub fn look_up(object: &Path, source_name: &str, site: usize) -> Option<SourceLine> {
     let loader = Loader::new(object).ok()?;
     let mut frames = loader.find_frames(site as u64).ok()?;
     while let Ok(Some(frame)) = frames.next() {
@@ -31,15 +32,15 @@ pub fn look_up(object: &Path, site: usize) -> Option<SourceLine> {
         if let (Some(file), Some(line)) = (location.file, location.line) {
             let name = Path::new(file).file_name()?.to_string_lossy();
             if !OWN.contains(&name.as_ref()) && line > 0 {
-                return Some(SourceLine { file: shown(file), line });
+                return Some(SourceLine { file: shown(file, source_name), line });
             }
         }
     }
     None
 }
 
-/// Debug information joins a relative name to the folder of the compile.
-fn shown(file: &str) -> String {
-    let folder = std::env::current_dir().unwrap_or_default();
-    Path::new(file).strip_prefix(folder).map_or(file.to_owned(), |rest| rest.display().to_string())
+/// Debug information joins a relative name to the folder of the compile, which may have been
+/// another one.
+fn shown(file: &str, source_name: &str) -> String {
+    if Path::new(file).ends_with(source_name) { source_name.into() } else { file.into() }
 }

@@ -493,8 +493,13 @@ extern "C-unwind" fn on_event(
         // A return address; the call stands in front of it.
         site: (site as usize).wrapping_sub(link.object_base + 1),
     };
+    // A thread that says it waits reads, as far as anybody knows, what it read last.
+    let address = match event.kind() {
+        kind::SPIN => link.last_atomic.get().1,
+        _ => event.address,
+    };
     if let Some(kind) = event.suspends(link, shared) {
-        let suspension = Suspension { kind, site: event.site, address: event.address };
+        let suspension = Suspension { kind, site: event.site, address };
         // SAFETY: set when the fiber began; it lives as long as the fiber.
         unsafe { (*link.yielder.get()).suspend(suspension) };
     }
