@@ -70,11 +70,6 @@ impl GroupSpec {
         Group::new(members.into_iter().map(Rank).collect())
             .filter(|group| group.members.iter().all(|rank| rank.0 < world))
     }
-
-    /// Whether the spelling depends on the world, so that two spellings may mean one group.
-    pub fn is_relative(&self) -> bool {
-        !matches!(self, GroupSpec::Strided { .. } | GroupSpec::Ranks(_))
-    }
 }
 
 impl FromStr for GroupSpec {

@@ -287,7 +287,7 @@ impl Expander<'_> {
         let mut expansion = Expansion::default();
         let mut removed = vec![0usize; self.scenario.exclude.len()];
         let mut kept: Vec<(Settings, Case)> = Vec::new();
-        let mut ids: BTreeMap<String, bool> = BTreeMap::new();
+        let mut ids: BTreeMap<String, GroupValue> = BTreeMap::new();
         for settings in combinations {
             let Some(calls) = self.calls(&settings)? else {
                 expansion.not_generated += 1;
@@ -303,10 +303,10 @@ impl Expander<'_> {
                 expansion.excluded += 1;
                 continue;
             }
-            let relative = settings.group.0.is_relative();
             let case = self.case(&settings, calls)?;
             match ids.get(&case.id) {
-                Some(earlier) if relative || *earlier => {
+                // Another spelling of the same group, such as `evens` on one rank.
+                Some(earlier) if *earlier != settings.group => {
                     expansion.not_generated += 1;
                     continue;
                 }
@@ -319,7 +319,7 @@ impl Expander<'_> {
                         ),
                     ));
                 }
-                None => ids.insert(case.id.clone(), relative),
+                None => ids.insert(case.id.clone(), settings.group.clone()),
             };
             kept.push((settings, case));
         }
