@@ -1,0 +1,331 @@
+//! The run list of an honest comparison of two tuner files.
+//!
+//! One process a run, arms side by side in an order that rotates from round to round, the old file
+//! run twice a round as a control, sizes inside, around and outside the changed range. Every run
+//! gives out-of-place and in-place rows. Before anything is timed, each arm proves by the
+//! library's own log line that the expected row is applied. Judging the results is not done here.
+
+use serde::Serialize;
+
+use crate::csv::Table;
+use crate::diff::{Span, changes};
+use crate::evaluate::{Choice, Query, Situation, Unavailable, evaluate};
+use crate::launch_template::{LaunchTemplate, quoted};
+use crate::names::Dialect;
+use crate::probe::Defaults;
+use crate::sizes::{Runner, at_or_above, at_or_below, granule};
+
+/// One side of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arm {
+    /// The old file.
+    Base,
+    /// The new file.
+    Candidate,
+    /// The old file once more: what differs between it and `base` is noise.
+    Control,
+}
+
+impl Arm {
+    const ALL: [Self; 3] = [Self::Base, Self::Candidate, Self::Control];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Candidate => "candidate",
+            Self::Control => "control",
+        }
+    }
+}
+
+/// Where a size lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Zone {
+    /// The two files decide differently here.
+    Inside,
+    /// The nearest runnable size beyond an edge of the change.
+    Around,
+    /// Half or double of an edge: must not move.
+    Outside,
+}
+
+/// Execution modes, each list an axis; an empty list leaves the tool's default and no flag.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Modes {
+    /// Graph launches (`-G`).
+    pub graph: Vec<u32>,
+    /// Buffer registration (`-R`): 0 none, 1 local, 2 symmetric.
+    pub register: Vec<u32>,
+    /// CTA policy (`-x`).
+    pub cta_policy: Vec<u32>,
+}
+
+impl Modes {
+    /// Every combination, as flags for the perf tool.
+    fn combinations(&self) -> Vec<String> {
+        let axes = [("-G", &self.graph), ("-R", &self.register), ("-x", &self.cta_policy)];
+        axes.iter().filter(|(_, values)| !values.is_empty()).fold(
+            vec![String::new()],
+            |flags, (flag, values)| {
+                let with = |before: &String| {
+                    let before = before.clone();
+                    values.iter().map(move |value| format!("{before} {flag} {value}"))
+                };
+                flags.iter().flat_map(with).collect()
+            },
+        )
+    }
+}
+
+/// What the user decides.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Nodes, ranks and element type where the change leaves them open.
+    pub defaults: Defaults,
+    /// Rounds; each runs every size in every mode in every arm.
+    pub rounds: u32,
+    /// Execution modes.
+    pub modes: Modes,
+    /// Timed iterations (`-n`).
+    pub iterations: u32,
+    /// Warm-up iterations (`-w`).
+    pub warmup: u32,
+    /// Largest size to run, in bytes.
+    pub max_bytes: u64,
+    /// How a command is started.
+    pub launch: LaunchTemplate,
+    /// Environment of every run, before the tuner file.
+    pub env: Vec<(String, String)>,
+}
+
+/// Why a run is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Untimed, with the library's tuning log on: shows which row is applied.
+    Proof,
+    /// Timed.
+    Timed,
+}
+
+/// One process.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Unique name; its log is `<id>.log`.
+    pub id: String,
+    /// Why.
+    pub phase: Phase,
+    /// Round, from 1; 0 for proofs.
+    pub round: u32,
+    /// Which file.
+    pub arm: Arm,
+    /// Flags of the execution mode.
+    pub mode: String,
+    /// Communicator and operation.
+    #[serde(flatten)]
+    pub situation: Situation,
+    /// Bytes of the whole operation.
+    pub bytes: u64,
+    /// Where the size lies.
+    pub zone: Zone,
+    /// What the arm's file should make the library do.
+    pub expected: Choice,
+    /// The complete shell command.
+    pub command: String,
+}
+
+/// The whole list.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// `rankcheck.tuner-plan/1`.
+    pub schema: &'static str,
+    /// Halves of every perf-tool row that are to be compared, each with its own kind.
+    pub halves: [&'static str; 2],
+    /// Sizes that were left out because they exceed `max_bytes`.
+    pub too_large: Vec<u64>,
+    /// Runs in order.
+    pub runs: Vec<Run>,
+}
+
+/// A size to run in a situation.
+type Point = (Situation, u64, Zone);
+
+/// Plans the comparison of `old` and `new`, which the runs will read at the given paths.
+pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan {
+    let (points, too_large): (Vec<Point>, Vec<Point>) = points(old.0, new.0, options)
+        .into_iter()
+        .partition(|&(_, bytes, _)| bytes <= options.max_bytes);
+    let build = |phase, round, arm, mode: &str, point: Point| {
+        let (table, path) = match arm {
+            Arm::Base | Arm::Control => old,
+            Arm::Candidate => new,
+        };
+        run(phase, round, arm, mode, point, (table, path), options)
+    };
+    let mut runs = Vec::new();
+    for &point in &points {
+        for arm in [Arm::Base, Arm::Candidate] {
+            runs.push(build(Phase::Proof, 0, arm, "", point));
+        }
+    }
+    for round in 1..=options.rounds {
+        for mode in options.modes.combinations() {
+            for &point in &points {
+                let mut arms = Arm::ALL;
+                arms.rotate_left((round as usize - 1) % Arm::ALL.len());
+                runs.extend(arms.map(|arm| build(Phase::Timed, round, arm, &mode, point)));
+            }
+        }
+    }
+    let mut too_large: Vec<u64> = too_large.into_iter().map(|(_, bytes, _)| bytes).collect();
+    too_large.dedup();
+    for (number, run) in runs.iter_mut().enumerate() {
+        run.id = format!("{:05}-{}", number + 1, run.id);
+    }
+    Plan { schema: "rankcheck.tuner-plan/1", halves: ["out_of_place", "in_place"], too_large, runs }
+}
+
+fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
+    let defaults = &options.defaults;
+    let mut points = Vec::new();
+    for map in changes(&[old, new], Unavailable::default()) {
+        let situation = Situation {
+            collective: map.scope.collective,
+            nodes: map.scope.nodes.example(defaults.nodes),
+            ranks: map.scope.ranks.example(defaults.ranks),
+            pipe_ops: map.scope.pipe_ops.example(1),
+            reg_buff: map.scope.reg_buff.example(0),
+        };
+        let step =
+            granule(situation.collective, situation.ranks, defaults.dtype, Runner::PerfTool);
+        let mut sizes: Vec<u64> = map.spans.iter().flat_map(|span| around(span, step)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let inside = |bytes: u64| map.spans.iter().any(|s| (s.from..=s.to).contains(&bytes));
+        let touches = |bytes: u64| {
+            let below = bytes.checked_add(step).is_none_or(inside);
+            below || bytes.checked_sub(step).is_some_and(inside)
+        };
+        points.extend(sizes.into_iter().map(|bytes| {
+            let zone = match (inside(bytes), touches(bytes)) {
+                (true, _) => Zone::Inside,
+                (false, true) => Zone::Around,
+                (false, false) => Zone::Outside,
+            };
+            (situation, bytes, zone)
+        }));
+    }
+    points
+}
+
+/// Runnable sizes for one changed span: both sides of both edges, the geometric middle, half and
+/// double.
+fn around(span: &Span, step: u64) -> Vec<u64> {
+    let first = at_or_above(span.from, step).or_else(|| at_or_above(span.from.max(1), step));
+    let middle = (span.from.max(step) as f64 * span.to as f64).sqrt() as u64;
+    [
+        span.from.checked_sub(1).and_then(|bytes| at_or_below(bytes, step)),
+        first,
+        at_or_below(middle.clamp(span.from, span.to), step),
+        at_or_below(span.to, step).filter(|_| span.to < u64::MAX),
+        span.to.checked_add(1).and_then(|bytes| at_or_above(bytes, step)),
+        at_or_below(span.from / 2, step),
+        span.to.checked_mul(2).and_then(|bytes| at_or_above(bytes, step)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn run(
+    phase: Phase,
+    round: u32,
+    arm: Arm,
+    mode: &str,
+    (situation, bytes, zone): Point,
+    (table, path): (&Table, &str),
+    options: &Options,
+) -> Run {
+    let row = evaluate(table, &Query { situation, bytes }, Unavailable::default());
+    let expected = Choice::of(table.dialect, row.map(|index| &table.rows[index].rule));
+    let mut env = options.env.clone();
+    env.push(("NCCL_TUNER_CONFIG_FILE".to_owned(), path.to_owned()));
+    let (iterations, warmup) = match phase {
+        Phase::Proof => {
+            env.push(("NCCL_DEBUG".to_owned(), "INFO".to_owned()));
+            env.push(("NCCL_DEBUG_SUBSYS".to_owned(), "TUNING".to_owned()));
+            (1, 0)
+        }
+        Phase::Timed => (options.iterations, options.warmup),
+    };
+    let tool = format!(
+        "{}_perf -b {bytes} -e {bytes} -d {} -c 1 -n {iterations} -w {warmup}{mode}",
+        situation.collective.snake_name(),
+        options.defaults.dtype.perf_name,
+    );
+    let command = options.launch.expand(&env, &tool, situation.ranks, situation.nodes);
+    let stage = match phase {
+        Phase::Proof => "proof".to_owned(),
+        Phase::Timed => format!("r{round}"),
+    };
+    let flags: String = mode.split_whitespace().map(|flag| flag.trim_start_matches('-')).collect();
+    let flags = if flags.is_empty() { String::new() } else { format!("-{flags}") };
+    let id = format!("{stage}-{}-{bytes}{flags}-{}", situation.collective, arm.name());
+    let mode = mode.trim().to_owned();
+    Run { id, phase, round, arm, mode, situation, bytes, zone, expected, command }
+}
+
+impl Plan {
+    /// The list as a POSIX shell script. `dialect` says which log lines a proof looks for.
+    pub fn script(&self, dialect: Dialect) -> String {
+        let applied = match dialect {
+            Dialect::NcclExample => "TUNER/ExamplePlugin: Applied config",
+            Dialect::RcclBuiltin => "TUNER/CsvTuner: Applied config",
+        };
+        let mut script = format!(
+            r#"#!/bin/sh
+# {} runs, one process each. Logs go to ${{OUT:-tuner-plan}}/, exit statuses to its status.tsv.
+set -u
+out=${{OUT:-tuner-plan}}
+mkdir -p "$out"
+failed=0
+
+run() {{ # name command...: one process, its log, its exit status
+    name=$1
+    shift
+    "$@" >"$out/$name.log" 2>&1
+    status=$?
+    printf '%s\t%s\n' "$status" "$name" >>"$out/status.tsv"
+    [ "$status" -eq 0 ] || {{ echo "exit $status: $out/$name.log" >&2; failed=1; }}
+}}
+
+prove() {{ # name choice: the library says that it applied the expected row, or none
+    line=$(grep -F '{applied}' "$out/$1.log" | head -n 1)
+    case $line in
+    '') [ "$2" = none ] && return ;;
+    *"$2"*) return ;;
+    esac
+    echo "not as expected ($2): $out/$1.log: ${{line:-no row applied}}" >&2
+    failed=1
+}}
+
+"#,
+            self.runs.len(),
+        );
+        for run in &self.runs {
+            let id = quoted(&run.id);
+            // The command may hold shell syntax of the user's template, so a shell reads it.
+            script += &format!("run {id} sh -c {}\n", quoted(&run.command));
+            if run.phase == Phase::Proof {
+                let choice = match run.expected.pick {
+                    Some((algorithm, protocol)) => format!("algo={algorithm}, proto={protocol}"),
+                    None => "none".to_owned(),
+                };
+                script += &format!("prove {id} {}\n", quoted(&choice));
+            }
+        }
+        script + "\nrankcheck perflog \"$out\"/*.log || failed=1\nexit $failed\n"
+    }
+}
