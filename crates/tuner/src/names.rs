@@ -17,6 +17,13 @@ pub struct UnknownName {
     accepted: String,
 }
 
+impl UnknownName {
+    /// The names that would have been accepted, in one line.
+    pub fn accepted(&self) -> &str {
+        &self.accepted
+    }
+}
+
 /// Which reader of the file is modelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -165,9 +165,12 @@ pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan
         run(phase, round, arm, mode, point, (table, path), options)
     };
     let mut runs = Vec::new();
-    for &point in &points {
-        for arm in [Arm::Base, Arm::Candidate] {
-            runs.push(build(Phase::Proof, 0, arm, "", point));
+    // A mode can change which row matches (graph capture counts as registered buffers).
+    for mode in options.modes.combinations() {
+        for &point in &points {
+            for arm in [Arm::Base, Arm::Candidate] {
+                runs.push(build(Phase::Proof, 0, arm, &mode, point));
+            }
         }
     }
     for round in 1..=options.rounds {
@@ -201,6 +204,7 @@ fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
         let step =
             granule(situation.collective, situation.ranks, defaults.dtype, Runner::PerfTool);
         let mut sizes: Vec<u64> = map.spans.iter().flat_map(|span| around(span, step)).collect();
+        sizes.extend(outside(&map.spans, step));
         sizes.sort_unstable();
         sizes.dedup();
         let inside = |bytes: u64| map.spans.iter().any(|s| (s.from..=s.to).contains(&bytes));
@@ -220,8 +224,19 @@ fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
     points
 }
 
-/// Runnable sizes for one changed span: both sides of both edges, the geometric middle, half and
-/// double.
+/// Half of where each unbroken stretch of changed spans begins, double of where it ends.
+fn outside(spans: &[Span], step: u64) -> Vec<u64> {
+    let begins = |from: u64| !spans.iter().any(|span| span.to.checked_add(1) == Some(from));
+    let ends = |to: u64| !spans.iter().any(|span| Some(span.from) == to.checked_add(1));
+    let halves = spans.iter().filter(|span| begins(span.from));
+    let doubles = spans.iter().filter(|span| ends(span.to));
+    halves
+        .filter_map(|span| at_or_below(span.from / 2, step))
+        .chain(doubles.filter_map(|span| at_or_above(span.to.checked_mul(2)?, step)))
+        .collect()
+}
+
+/// Runnable sizes for one changed span: both sides of both edges and the geometric middle.
 fn around(span: &Span, step: u64) -> Vec<u64> {
     let first = at_or_above(span.from, step).or_else(|| at_or_above(span.from.max(1), step));
     let middle = (span.from.max(step) as f64 * span.to as f64).sqrt() as u64;
@@ -231,8 +246,6 @@ fn around(span: &Span, step: u64) -> Vec<u64> {
         at_or_below(middle.clamp(span.from, span.to), step),
         at_or_below(span.to, step).filter(|_| span.to < u64::MAX),
         span.to.checked_add(1).and_then(|bytes| at_or_above(bytes, step)),
-        at_or_below(span.from / 2, step),
-        span.to.checked_mul(2).and_then(|bytes| at_or_above(bytes, step)),
     ]
     .into_iter()
     .flatten()

@@ -55,6 +55,14 @@ impl Shadow {
         self.pieces.iter().all(|piece| piece.winner != self.row && pair(&piece.winner) == pair(&self.row))
     }
 
+    /// The choices of the rows that take sizes, each once.
+    fn winners(&self) -> Vec<String> {
+        let choice = |row: &Row| format!("{}/{}", row.rule.algorithm, row.rule.protocol);
+        let mut winners: Vec<_> = self.taken().map(|piece| choice(&piece.winner)).collect();
+        winners.dedup();
+        winners
+    }
+
     /// `allreduce 54525952..117440511 tree/simple`.
     pub fn title(&self) -> String {
         let rule = &self.row.rule;
@@ -75,8 +83,10 @@ impl Shadow {
         let kept: Vec<_> =
             self.kept().iter().map(|&(from, to)| crate::bytes::range(from, to)).collect();
         let fate = match (kept.is_empty(), self.is_unreachable()) {
-            (true, true) => "fully shadowed and never fires".to_owned(),
-            (true, false) => "fully shadowed: fires only where the earlier choice is unavailable".to_owned(),
+            (true, true) => "fully shadowed by rows of the same choice: never fires".to_owned(),
+            (true, false) => {
+                format!("fully shadowed unless {} is unavailable", self.winners().join(" or "))
+            }
             (false, _) => format!("cut to {}", kept.join(", ")),
         };
         format!("{fate} ({})", taken.join("; "))

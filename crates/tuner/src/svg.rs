@@ -9,11 +9,11 @@ use crate::diff::{Map, Overlap, Span};
 use crate::evaluate::Choice;
 
 const WIDTH: f64 = 1100.0;
-const LABELS: f64 = 140.0;
+const LABELS: f64 = 170.0;
 const MARGIN: f64 = 20.0;
 const LANE: f64 = 30.0;
 const HEAD: f64 = 26.0;
-const AXIS: f64 = 34.0;
+const AXIS: f64 = 46.0;
 const LEGEND: f64 = 30.0;
 
 /// Colours of choices, in order of first appearance; white is the library's default.
@@ -87,7 +87,8 @@ fn draw_map(svg: &mut String, map: &Map, files: &[&str], choices: &[Choice], top
         }
     }
     let axis = top + HEAD + LANE * files.len() as f64;
-    let mut last_label = f64::NEG_INFINITY;
+    // Where the last label of each of two rows ends; what fits in neither is left to the titles.
+    let mut ends = [f64::NEG_INFINITY; 2];
     for span in map.spans.iter().skip(1) {
         let x = scale.x(span.from as f64);
         let _ = writeln!(
@@ -95,11 +96,11 @@ fn draw_map(svg: &mut String, map: &Map, files: &[&str], choices: &[Choice], top
             "<line x1=\"{x:.1}\" y1=\"{axis:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"#444\"/>",
             axis + 5.0
         );
-        // Labels that would overlap are left to the titles.
-        if x - last_label > 70.0 {
-            let label = crate::bytes::in_units(span.from).unwrap_or_else(|| span.from.to_string());
-            text(svg, x, axis + 18.0, "middle", &label, " font-size=\"10\"");
-            last_label = x;
+        let label = crate::bytes::in_units(span.from).unwrap_or_else(|| span.from.to_string());
+        let half = 3.2 * label.len() as f64;
+        if let Some(row) = ends.iter().position(|&end| end < x - half) {
+            text(svg, x, axis + 17.0 + 12.0 * row as f64, "middle", &label, " font-size=\"10\"");
+            ends[row] = x + half + 4.0;
         }
     }
 }

@@ -33,7 +33,7 @@ enum Verb {
     /// Lists the runnable sizes on both sides of every edge, as commands or scenarios.
     Probe(probe::Args),
     /// Writes the run list of an honest comparison of two files.
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
 }
 
 /// Runs the verb.

@@ -31,11 +31,13 @@ pub fn fix(file: &[u8], dialect: Dialect) -> (Vec<u8>, Vec<Edit>) {
     let mut edits = Vec::new();
     let mut lines: Vec<Vec<u8>> = file.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     for (index, line) in lines.iter_mut().enumerate() {
-        for (rule, repair) in LINE_REPAIRS {
-            if let Some(after) = repair(line) {
-                edits.push(edit(index + 1, rule, line, &after));
-                *line = after;
-            }
+        // One repair can uncover another (a header inside quotes); none undoes one before it.
+        let repairs = || LINE_REPAIRS.iter().filter(|(rule, _)| *rule != RuleId::ByteOrderMark || index == 0);
+        while let Some((rule, after)) =
+            repairs().find_map(|(rule, repair)| Some((*rule, repair(line)?)))
+        {
+            edits.push(edit(index + 1, rule, line, &after));
+            *line = after;
         }
     }
     separate_bounds(&mut lines, dialect, &mut edits);
@@ -53,7 +55,7 @@ fn shown(line: &[u8]) -> String {
 /// Returns the repaired line, or `None` where there is nothing to repair.
 type LineRepair = fn(&[u8]) -> Option<Vec<u8>>;
 
-/// In this order: each sees what the ones before it left.
+/// In this order, over and over until none applies.
 const LINE_REPAIRS: [(RuleId, LineRepair); 6] = [
     (RuleId::ByteOrderMark, |line| line.strip_prefix(BOM).map(<[u8]>::to_vec)),
     (RuleId::Crlf, |line| line.strip_suffix(b"\r").map(<[u8]>::to_vec)),

@@ -3,7 +3,7 @@
 use crate::csv::{
     Chunk, Fate, MAX_LINE_BYTES, MAX_TOKENS, MIN_TOKENS, Token, chunks, fate, tokens,
 };
-use crate::lint::rules::RuleId;
+use crate::lint::rules::{RuleId, Severity};
 use crate::lint::{Finding, effect, values};
 use crate::names::{Algorithm, Collective, Dialect, Protocol};
 
@@ -18,7 +18,7 @@ pub(super) fn findings(file: &[u8]) -> Vec<Finding> {
     if let Some(line) = file.split(|&byte| byte == b'\n').position(|line| line.ends_with(b"\r")) {
         let count = file.windows(2).filter(|pair| pair == b"\r\n").count();
         findings.push(
-            Finding::new(RuleId::Crlf, line + 1, 1, format!("{count} lines end in CR LF"))
+            Finding::new(RuleId::Crlf, line + 1, 1, format!("lines that end in CR LF: {count}"))
                 .suggest("end lines in LF")
                 .fixable(),
         );
@@ -44,14 +44,15 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
     if let Some(index) = text.iter().position(|&byte| byte == 0) {
         found.push(at(RuleId::NulByte, index + 1, "NUL byte".to_owned()).suggest("remove it"));
     }
-    if text.starts_with(BOM) {
+    let is_start = chunk.line == 1 && chunk.column == 1;
+    if is_start && text.starts_with(BOM) {
         found.push(
             at(RuleId::ByteOrderMark, 1, "the file starts with a byte order mark".to_owned())
                 .suggest("save as UTF-8 without a byte order mark")
                 .fixable(),
         );
     }
-    let visible = text.strip_prefix(BOM).unwrap_or(text).trim_ascii_start();
+    let visible = text.strip_prefix(BOM).filter(|_| is_start).unwrap_or(text).trim_ascii_start();
     let fates = Dialect::ALL.map(|dialect| (dialect, fate(dialect, chunk.text)));
     let row = fates.iter().find_map(|(_, fate)| match fate {
         Fate::Row(rule) => Some(*rule),
@@ -71,7 +72,12 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
                 .suggest("put `# ` in front")
                 .fixable(),
         );
-    } else if !visible.is_empty() && (!is_comment || row.is_some()) {
+    } else if is_comment {
+        if let Some(rule) = row.filter(|rule| !values::never_matches(rule)) {
+            let message = format!("one dialect loads this comment as a row: {rule}");
+            found.push(at(RuleId::LiveComment, 1, message).suggest("start the line with `#`"));
+        }
+    } else if !visible.is_empty() {
         found.extend(field_findings(text).into_iter().map(|mut finding| {
             finding.line = chunk.line;
             finding.column += chunk.column - 1;
@@ -84,7 +90,7 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
             found.extend(values::findings(&rule, chunk.line, &columns, readable));
         }
     }
-    for finding in &mut found {
+    for finding in found.iter_mut().filter(|finding| finding.severity != Severity::Info) {
         finding.effects = fates.iter().map(|(dialect, fate)| effect(*dialect, fate)).collect();
     }
     found
@@ -153,7 +159,9 @@ fn empty_field(text: &[u8], has_comment: bool) -> Option<Finding> {
     let mut column = 1;
     for (index, field) in text.split(|&byte| byte == b',').enumerate() {
         if field.trim_ascii().is_empty() && !(has_comment && index >= MIN_TOKENS) {
-            let message = format!("field {} is empty: later fields move to the left", index + 1);
+            let is_last = column + field.len() > text.len();
+            let what = if is_last { "is ignored" } else { "later fields move to the left" };
+            let message = format!("field {} is empty: {what}", index + 1);
             let finding = Finding::new(RuleId::EmptyField, 0, column, message);
             return Some(finding.suggest("write the value; -1 means any where a wildcard is allowed"));
         }
@@ -202,7 +210,7 @@ fn name_finding(index: usize, what: &str, token: &Token<'_>) -> Option<Finding> 
     let finding = Finding::new(RuleId::UnknownName, 0, token.column, message);
     Some(match known_name(index, token.text) {
         Some(name) => finding.suggest(format!("write `{name}`")).fixable(),
-        None => finding.suggest(error.to_string()),
+        None => finding.suggest(format!("accepted: {}", error.accepted())),
     })
 }
 

@@ -98,7 +98,10 @@ fn shadow(shadow: &Shadow) -> Option<Finding> {
         return None;
     }
     let id = if shadow.intact_elsewhere { RuleId::SpecificFirst } else { RuleId::Shadowed };
-    let message = format!("{}: {}; {}", shadow.title(), shadow.scope, shadow.describe());
+    let message = match id {
+        RuleId::SpecificFirst => format!("for {}: {}", shadow.scope, shadow.describe()),
+        _ => shadow.describe(),
+    };
     let finding = Finding::new(id, shadow.row.line, COLLECTIVE, message);
     Some(match (shadow.kept().is_empty(), id) {
         (true, RuleId::Shadowed) => finding.suggest("remove the row, or move it up"),
@@ -145,26 +148,28 @@ fn open_top(table: &Table, rows: &[Row]) -> Option<Finding> {
 
 /// Whether a bound is a round size: a multiple of 1 KiB or a power of two.
 fn is_round(bytes: u64) -> bool {
-    bytes > 0 && (bytes.is_multiple_of(1024) || bytes.is_power_of_two())
+    bytes > 0 && bytes.is_multiple_of(1024) || bytes >= 256 && bytes.is_power_of_two()
 }
 
 fn mixed_bounds(table: &Table) -> Vec<Finding> {
     // The largest 32- and 64-bit numbers mean "no limit", not a convention.
     let limit = |max: u64| max == u64::MAX || max == u64::from(u32::MAX);
-    let rows: Vec<_> = table.rows.iter().filter(|row| !limit(row.rule.max_bytes)).collect();
+    let counts = |row: &&Row| !limit(row.rule.max_bytes) && !values::never_matches(&row.rule);
+    let rows: Vec<_> = table.rows.iter().filter(counts).collect();
     let (on, below): (Vec<&Row>, Vec<&Row>) = (
         rows.iter().copied().filter(|row| is_round(row.rule.max_bytes)).collect(),
         rows.iter().copied().filter(|row| is_round(row.rule.max_bytes + 1)).collect(),
     );
-    let (few, many, other) = if on.len() < below.len() {
+    // An even mixture is no convention that a row could break.
+    let (few, many, other) = if 2 * on.len() <= below.len() {
         (&on, below.len(), -1)
-    } else if below.len() < on.len() {
+    } else if 2 * below.len() <= on.len() {
         (&below, on.len(), 1)
     } else {
         return Vec::new();
     };
     few.iter()
-        .map(|row| {
+        .map(|row: &&Row| {
             let max = row.rule.max_bytes;
             let (this, most) = match other {
                 -1 => ("on a round size", "one byte below one"),

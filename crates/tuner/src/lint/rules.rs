@@ -65,6 +65,7 @@ rules! {
     MinAboveMax "min-above-max" Error "A row whose minimum exceeds its maximum never matches.";
     NeverMatches "never-matches" Error "A row for a number of nodes, ranks, operations or a kind of buffer that does not exist never matches.";
     RanksBelowNodes "ranks-below-nodes" Error "A communicator has at least one rank a node.";
+    LiveComment "live-comment" Error "A comment that does not start in the first column can be loaded as a row.";
     LineTooLong "line-too-long" Error "What follows the 255th byte of a line is read as a line of its own, comment or not.";
     NulByte "nul-byte" Error "A NUL byte ends the line in one dialect and the file in the other.";
     HeaderRow "header-row" Warning "The format has no header; one is read as a row.";

@@ -4,7 +4,7 @@
 //! checks: the strongest thing that the log proves is its status, all others stay as reasons.
 
 use super::footer::contradictions;
-use super::model::{Check, Evidence, Log, Row, Status};
+use super::model::{Check, Evidence, Log, Row, Status, Unreadable};
 
 /// Lines quoted for one reason.
 const MAX_QUOTED: usize = 3;
@@ -28,6 +28,11 @@ pub(super) fn judge(evidence: Evidence) -> Log {
     for footer in evidence.footers.iter().filter(|footer| footer.worlds > 1) {
         let worlds = footer.worlds;
         notes.push(format!("{worlds} worlds share one run: was the tool built without MPI?"));
+    }
+    let halves = || evidence.rows.iter().flat_map(|row| &row.halves);
+    let unchecked = halves().filter(|half| half.check == Check::NotChecked).count();
+    if unchecked > 0 {
+        notes.push(format!("{unchecked} of {} halves were not checked", halves().count()));
     }
     let noisy = evidence.rows.iter().filter(|row| row.had_noise).count();
     if noisy > 0 {
@@ -79,8 +84,17 @@ fn crashed(evidence: &Evidence, below_min: bool, reasons: &mut Vec<(Status, Stri
 
 fn truncated(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
     let mut missing = evidence.missing.clone();
-    for unreadable in &evidence.unreadable {
-        missing.push(format!("line {}: {}", unreadable.line, unreadable.why));
+    for group in evidence.unreadable.chunk_by(|a, b| a.why == b.why) {
+        let Unreadable { line, why, .. } = &group[0];
+        missing.push(match group.len() {
+            1 => format!("line {line}: {why}"),
+            many => format!("line {line} and {} more: {why}", many - 1),
+        });
+    }
+    let worlds: usize = evidence.footers.iter().map(|footer| footer.worlds).sum();
+    if evidence.preambles > worlds {
+        let lost = evidence.preambles - worlds;
+        missing.push(format!("{lost} runs began and did not get to a header"));
     }
     if evidence.footers.is_empty() {
         missing.push("no header".to_owned());

@@ -192,6 +192,8 @@ pub(super) struct Evidence {
     /// `Test failure` lines, which also follow wrong results.
     pub(super) failures: Vec<String>,
     pub(super) notes: Vec<String>,
+    /// `# nThread ...` lines: one a world.
+    pub(super) preambles: usize,
     /// Whether anything came from a perf tool.
     pub(super) is_perf_tool: bool,
     /// What is missing from a JSON log.

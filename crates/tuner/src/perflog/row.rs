@@ -105,7 +105,7 @@ fn complete(partial: Partial, tokens: &[&str], header: &Header) -> Reading {
             let row = readings.remove(0);
             Reading::Partial(Partial { row, text: partial.text })
         }
-        ([], 0) if is_noise(tokens) => Reading::Partial(partial),
+        ([], 0) if begins_with_noise(tokens) => Reading::Partial(partial),
         ([], _) => Reading::Unreadable("the number of columns does not fit the header"),
     }
 }
@@ -147,7 +147,8 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
         } else {
             let before = found.len();
             place(&next, rest, header, found);
-            if found.len() == before && next.halves.len() < header.halves.len() && is_noise(rest) {
+            let is_open = next.halves.len() < header.halves.len();
+            if found.len() == before && is_open && begins_with_noise(rest) {
                 found.push(next);
             }
         }
@@ -157,6 +158,12 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
 /// Whether tokens are other output: at least one that no row has.
 fn is_noise(tokens: &[&str]) -> bool {
     tokens.iter().any(|token| number(token).is_none() && *token != "N/A")
+}
+
+/// Whether other output starts right here: a number could be the row's own.
+fn begins_with_noise(tokens: &[&str]) -> bool {
+    tokens.first().is_some_and(|token| !token.starts_with(|c: char| c.is_ascii_digit()))
+        && is_noise(tokens)
 }
 
 /// The value of `0hostA:12:34` or `N/A[hostA`: digits with foreign text behind.
@@ -236,6 +243,7 @@ fn half(
         extra: Vec::new(),
         busbw_slack: 0.0,
     };
+    let mut slack = Slack::default();
     for (column, token) in columns.iter().zip(tokens) {
         match column {
             Column::Wrong if *token != "N/A" => {
@@ -245,8 +253,12 @@ fn half(
             Column::Wrong | Column::Deviation => half.check = Check::NotChecked,
             Column::Time => {
                 half.time_us = number(token).ok_or("the time is not a number")? * header.time_unit_us;
+                slack.time = half_unit(token) * header.time_unit_us;
             }
-            Column::AlgBw => half.algbw_gbs = number(token).ok_or("algbw is not a number")?,
+            Column::AlgBw => {
+                half.algbw_gbs = number(token).ok_or("algbw is not a number")?;
+                slack.algbw = half_unit(token);
+            }
             Column::BusBw => {
                 half.busbw_gbs = number(token).ok_or("busbw is not a number")?;
                 half.busbw_slack = half_unit(token);
@@ -258,25 +270,41 @@ fn half(
         }
     }
     half.extra.retain(|(_, value)| !value.is_nan());
-    agrees_with_itself(&half, row, header).map(|()| half)
+    agrees_with_itself(&half, &slack, row, header).map(|()| half)
 }
 
-/// A digit that got lost or stuck to another shows: bandwidth is size by time, and bus bandwidth
-/// at most twice that. The bounds leave room for every collective's own factor.
-fn agrees_with_itself(half: &Half, row: &Row, header: &Header) -> Result<(), &'static str> {
-    let least = element_bytes(&row.dtype).map(|bytes| row.count.saturating_mul(bytes));
-    if least.is_some_and(|bytes| bytes > row.size_bytes) {
-        return Err("the size is less than count times element");
+/// What the tool derives from what, so that a digit that got lost or stuck to another shows: size
+/// is a multiple of count times element; algorithm bandwidth is size by time; bus bandwidth is at
+/// most twice that.
+fn agrees_with_itself(half: &Half, slack: &Slack, row: &Row, header: &Header) -> Result<(), &'static str> {
+    let part = element_bytes(&row.dtype).and_then(|bytes| row.count.checked_mul(bytes));
+    if !part.is_some_and(|part| row.size_bytes == 0 || part > 0 && row.size_bytes.is_multiple_of(part)) {
+        return Err("the size is no multiple of count times element");
     }
-    let from_time = row.size_bytes as f64 / half.time_us / 1000.0;
-    let telling = half.time_us > 0.0 && from_time.max(half.algbw_gbs) >= 0.1;
-    if header.time_is_wall && telling && !(0.3..=3.0).contains(&(half.algbw_gbs / from_time)) {
+    let (least, most) = match row.redop.as_deref() {
+        // hypercube counts the part that moves: at least half.
+        Some("") => (0.45, 1.1),
+        // alltoallv counts small sizes once a rank.
+        Some("none") | None => (0.9, f64::INFINITY),
+        Some(_) => (0.9, 1.1),
+    };
+    let gbs = |time_us: f64| row.size_bytes as f64 / time_us.max(1e-9) / 1000.0;
+    let too_low = half.algbw_gbs + slack.algbw < least * gbs(half.time_us + slack.time);
+    let too_high = half.algbw_gbs - slack.algbw > most * gbs(half.time_us - slack.time);
+    if header.time_is_wall && (too_low || too_high) {
         return Err("algbw does not follow from size and time");
     }
-    if half.busbw_gbs > 2.02 * half.algbw_gbs + 0.03 {
+    if half.busbw_gbs - half.busbw_slack > 2.01 * (half.algbw_gbs + slack.algbw) {
         return Err("busbw is more than twice algbw");
     }
     Ok(())
+}
+
+/// Half of the last printed digit of what is checked against each other.
+#[derive(Default)]
+struct Slack {
+    time: f64,
+    algbw: f64,
 }
 
 /// A number as `printf` writes it, finite and not negative.

@@ -78,8 +78,9 @@ impl Evidence {
     /// What a line tells about the run as a whole.
     fn note(&mut self, text: &str) {
         let text = text.trim();
-        self.is_perf_tool |= text.starts_with("# nThread")
-            || text.starts_with("nThread")
+        let is_preamble = text.trim_start_matches(['#', ' ']).starts_with("nThread ");
+        self.preambles += usize::from(is_preamble);
+        self.is_perf_tool |= is_preamble
             || text.contains("Collective test starting")
             || text.contains("Out of bounds values")
             || DEATHS[..4].iter().any(|death| text.contains(death));

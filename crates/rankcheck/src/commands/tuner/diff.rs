@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use tuner::diff::{Decision, Map, NewShadow, Overlap, changes, maps, new_shadows};
-use tuner::{Table, Unavailable};
+use tuner::{Dialect, Table, Unavailable};
 
 use super::{DialectArg, Format, load};
 use crate::commands::{emit, json};
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         std::fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
     }
     emit(&match args.format {
-        Format::Human => human(&changed, &shadowed, &names),
+        Format::Human => human(&changed, &shadowed, &names, dialect),
         Format::Json => json(&serde_json::json!({
             "schema": "rankcheck.tuner-diff/1",
             "dialect": dialect,
@@ -81,12 +81,17 @@ fn with_overlap(map: &Map) -> serde_json::Value {
     serde_json::json!({"scope": map.scope, "spans": spans})
 }
 
-fn human(changed: &[Map], shadowed: &[Shadowed], names: &[String]) -> String {
+fn human(
+    changed: &[Map],
+    shadowed: &[Shadowed],
+    names: &[String],
+    dialect: Dialect,
+) -> String {
     let mut text = String::new();
     let three = names.len() > 2;
     let heads = if three { ["base", "A", "B"].as_slice() } else { ["old", "new"].as_slice() };
     for (head, name) in heads.iter().zip(names) {
-        let _ = writeln!(text, "{head}: {name}");
+        let _ = writeln!(text, "{head}: {name} ({dialect})");
     }
     if changed.is_empty() {
         text += "no size is handled differently\n";

@@ -70,11 +70,14 @@ fn commands(probes: &[Probe], args: &Args) -> String {
         if last.replace(at) != Some(at) {
             let _ = writeln!(
                 text,
-                "\n# {}: {} nodes, {} ranks, pipeOps {}, regBuff {}",
+                "\n# {}: nodes {}, ranks {}, pipeOps {}, regBuff {}",
                 at.collective, at.nodes, at.ranks, at.pipe_ops, at.reg_buff
             );
+            if at.pipe_ops > 1 {
+                text += "# a perf tool cannot ask for pipeOps above 1: check the library's log\n";
+            }
         }
-        let lines = probe.lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let lines = probe.lines.iter().map(usize::to_string).collect::<Vec<_>>().join(" and ");
         let _ = writeln!(
             text,
             "# edge {} (line {lines}): {} | {}",
