@@ -73,6 +73,35 @@ fn json_gives_the_same_rows_and_never_the_environment() {
     assert!(!written.contains("secret"), "{written}");
 }
 
+/// The first half can be left blank under a header that has it.
+#[test]
+fn a_blank_first_half_leaves_the_second() {
+    let good = log(&MODERN);
+    let row = row_of(&good, 134_217_728);
+    let tokens: Vec<&str> = row.split_whitespace().collect();
+    let blank = format!("{}{}  {}", tokens[..5].join("  "), " ".repeat(32), tokens[9..].join("  "));
+    let found = judged(&good.replacen(&row, &blank, 1));
+    let halves = &found.rows.last().unwrap().halves;
+    assert_eq!((halves.len(), halves[0].kind), (1, HalfKind::InPlace));
+    assert_eq!(halves[0].time_us, 6729.20);
+    let unclear = format!("{}  {}", tokens[..5].join("  "), tokens[9..].join("  "));
+    assert_eq!(judged(&good.replacen(&row, &unclear, 1)).unreadable.len(), 1);
+}
+
+/// Columns of words, and halves in another order.
+#[test]
+fn the_header_decides_what_columns_are() {
+    let text = "# nThread 1 nGpus 8\n#      in-place     out-of-place\n\
+        # size count type redop root time algbw busbw #wrong algo proto time algbw busbw #wrong algo proto\n\
+        1000 250 float sum -1 1.00 1.00 1.75 0 RING LL 2.00 0.50 0.88 0 TREE N/A\n\
+        # Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.315\n";
+    let found = judged(text);
+    assert_eq!((found.status, &found.reasons), (Fine, &vec![]));
+    let halves = &found.rows[0].halves;
+    assert_eq!((halves[0].kind, halves[1].kind), (HalfKind::InPlace, HalfKind::OutOfPlace));
+    assert_eq!(halves[0].extra, [("algo".into(), "RING".into()), ("proto".into(), "LL".into())]);
+}
+
 /// The first versions: no `#`, milliseconds, other names.
 #[test]
 fn the_first_versions_count_in_milliseconds() {
@@ -116,6 +145,20 @@ fn split_row(text: &str, after: usize, noise: &str) -> String {
 
 const NOISE: &str = "hostA:5001:5001 [1] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n";
 
+fn json_without_first_halves() -> String {
+    let text = json();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        lines.push(match (line.find("\"out_of_place\""), line.find("\"in_place\"")) {
+            (Some(from), Some(to)) => {
+                format!("{}\"out_of_place\": null, {}", &line[..from], &line[to..])
+            }
+            _ => line.to_owned(),
+        });
+    }
+    lines.join("\n")
+}
+
 /// (name, log, status, rows read, rows unreadable)
 fn corpus() -> Vec<(&'static str, String, Status, usize, usize)> {
     let good = log(&MODERN);
@@ -144,12 +187,14 @@ fn corpus() -> Vec<(&'static str, String, Status, usize, usize)> {
         ("quoted_in_a_mail", prefixed(&good, |_| "> ".to_owned()), Fine, all, 0),
         ("colours", prefixed(&good, |_| "\x1b[0m".to_owned()), Fine, all, 0),
         ("other_ranks_tagged", good.lines().map(|l| format!("[1,0]<stdout>:{l}\n[1,1]<stderr>:{NOISE}")).collect(), Fine, all, 0),
-        ("noise_between_rows", good.replace("float", "float").lines().map(|l| format!("{l}\n{NOISE}")).collect(), Fine, all, 0),
+        ("noise_between_rows", good.lines().map(|l| format!("{l}\n{NOISE}")).collect(), Fine, all, 0),
         ("cpu_time", good.replace("time   algbw", "cputime   algbw"), Fine, all, 0),
         ("scientific_times", with(&good, "6728.20", "6.7e+03"), Fine, all, 0),
         ("without_group_line", with(&good, "out-of-place", ""), Fine, all, 0),
         ("two_runs_in_one_file", format!("{good}{good}"), Fine, 2 * all, 0),
-        ("min_bandwidth_kept", with(&good, "# Avg bus bandwidth    : ", "# Avg bus bandwidth    : ").replace(" \n#\n# Coll", " OK\n#\n# Coll"), Fine, all, 0),
+        ("min_bandwidth_kept", with(&good, " \n#\n# Coll", " OK\n#\n# Coll"), Fine, all, 0),
+        ("last_library_message", with(&good, "# Collective test concluded", "# error: unhandled cuda error\n# Collective test concluded"), Fine, all, 0),
+        ("bitwise_repeatable", with(&good, "# Avg", "# Bitwise mismatches   : 0 OK\n# Avg"), Fine, all, 0),
         // noise inside rows: taken out where one reading is left
         ("noise_after_the_fields", split_row(&good, 5, &format!("\n{NOISE}")), Fine, all, 0),
         ("noise_glued_to_the_root", split_row(&good, 5, NOISE), Fine, all, 0),
@@ -171,6 +216,7 @@ fn corpus() -> Vec<(&'static str, String, Status, usize, usize)> {
         ("wrong_and_cut", until(&wrong_row("96"), "# Out of"), Wrong, all, 0),
         ("wrong_row_footer_ok", with(&wrong_row("96"), "2 FAILED", "0 OK"), Wrong, all, 0),
         ("footer_failed_no_wrong_row", with(&good, "values : 0 OK", "values : 4 FAILED"), Wrong, all, 0),
+        ("not_bitwise_repeatable", with(&good, "# Avg", "# Bitwise mismatches   : 2 FAILED\n# Avg"), Wrong, all, 0),
         ("old_large_deviation", with(&log(&OLD), "3e-07", "1e+00"), Wrong, all, 0),
         ("old_asterisk", with(&log(&OLD), "3e-07", "3e-07*"), Wrong, all, 0),
         ("old_not_a_number", with(&log(&OLD), "3e-07", "nan"), Wrong, all, 0),
@@ -220,7 +266,9 @@ fn corpus() -> Vec<(&'static str, String, Status, usize, usize)> {
         ("json_cut_after_the_results", until(&json(), "\"out_of_bounds\""), Truncated, all, 0),
         ("json_without_results", until(&json(), "\"results\": [\n"), Truncated, 0, 0),
         ("json_not_a_number", with(&json(), "\"bus_bw\": 0.000000", "\"bus_bw\": nan"), Truncated, all - 1, 1),
-        ("json_errors", with(&json(), "\"errors\": []", "\"errors\": [\"NCCL failure\"]"), Crashed, all, 0),
+        ("json_last_message", with(&json(), "\"errors\": [\"\"]", "\"errors\": [\"a warning\"]"), Fine, all, 0),
+        ("json_in_place_only", json_without_first_halves(), Fine, all, 0),
+        ("json_bitwise", with(&json(), "\"errors\"", "\"bitwise_mismatches\": {\"count\": 1, \"okay\": \"false\"}, \"errors\""), Wrong, all, 0),
     ]
 }
 

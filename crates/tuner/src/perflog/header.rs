@@ -37,9 +37,9 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads a header line (without its `#`). A single half takes its kind from `group`, the line
-    /// above that names the halves.
-    pub(super) fn parse(line: &str, group: Option<HalfKind>) -> Option<Self> {
+    /// Reads a header line (without its `#`). Halves take their kinds from `group`, the line above;
+    /// two halves without one are out-of-place and in-place, as every version writes them.
+    pub(super) fn parse(line: &str, group: &[HalfKind]) -> Option<Self> {
         let tokens: Vec<&str> = line.split_whitespace().collect();
         let is_time = |token: &str| matches!(token, "time" | "cputime");
         let first = tokens.iter().position(|token| is_time(token))?;
@@ -62,7 +62,7 @@ impl Header {
             return None;
         }
         let kinds = match (columns.len(), group) {
-            (1, kind) => vec![kind?],
+            (count, kinds) if count == kinds.len() => kinds.to_vec(),
             (2, _) => vec![HalfKind::OutOfPlace, HalfKind::InPlace],
             _ => return None,
         };
@@ -80,13 +80,14 @@ impl Header {
     }
 }
 
-/// What the line above the header says, where it names exactly one half.
-pub(super) fn group(line: &str) -> Option<HalfKind> {
-    match (line.contains("out-of-place"), line.replace("out-of-place", "").contains("in-place")) {
-        (true, false) => Some(HalfKind::OutOfPlace),
-        (false, true) => Some(HalfKind::InPlace),
-        (true, true) | (false, false) => None,
-    }
+/// The halves that the line above the header names, in its order.
+pub(super) fn group(line: &str) -> Vec<HalfKind> {
+    let kind = |word| match word {
+        "out-of-place" => Some(HalfKind::OutOfPlace),
+        "in-place" => Some(HalfKind::InPlace),
+        _ => None,
+    };
+    line.split_whitespace().filter_map(kind).collect()
 }
 
 fn lead(token: &str) -> Option<Lead> {

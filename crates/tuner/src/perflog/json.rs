@@ -38,12 +38,20 @@ pub(super) fn read(text: &str) -> Evidence {
         }
     }
     evidence.footers.push(footer(text));
-    if let Some(Value::String(version)) = value(text, "nccl_version") {
-        evidence.tool = Some(format!("nccl {version}"));
+    // A code (23003) in the versions seen.
+    evidence.tool = match value(text, "nccl_version") {
+        Some(Value::String(version)) => Some(format!("nccl {version}")),
+        Some(Value::Number(code)) => Some(format!("nccl {code}")),
+        _ => None,
+    };
+    if value(text, "bitwise_mismatches").is_some_and(|value| okay(&value) == Some(false)) {
+        evidence.mismatches.push("repeated runs differ bit for bit".to_owned());
     }
     evidence.collective = value(text, "args").and_then(|args| collective(&args));
+    // The library's last message, which it also has after a good run; often empty.
     if let Some(Value::Array(errors)) = value(text, "errors") {
-        evidence.deaths.extend(errors.iter().map(|error| quote(&error.to_string())));
+        let errors = errors.iter().filter_map(Value::as_str).filter(|error| !error.is_empty());
+        evidence.notes.extend(errors.map(|error| format!("last library message: {}", quote(error))));
     }
     evidence.missing.extend(value(text, "end_time").is_none().then(|| "no end time".to_owned()));
     evidence
@@ -125,7 +133,8 @@ fn row(object: &str, line: usize) -> Result<Row, &'static str> {
     let object: Value = serde_json::from_str(object).map_err(|_| "the result is cut or not JSON")?;
     let halves = [("out_of_place", HalfKind::OutOfPlace), ("in_place", HalfKind::InPlace)]
         .into_iter()
-        .filter_map(|(key, kind)| object.get(key).map(|value| half(kind, value)))
+        .filter_map(|(key, kind)| Some((kind, object.get(key).filter(|half| !half.is_null())?)))
+        .map(|(kind, object)| half(kind, object))
         .collect::<Result<Vec<_>, _>>()?;
     if halves.is_empty() {
         return Err("the result has neither half");
@@ -165,13 +174,16 @@ fn half(kind: HalfKind, object: &Value) -> Result<Half, &'static str> {
     })
 }
 
-fn footer(text: &str) -> Footer {
-    // Booleans are strings: "true", "false", "unchecked".
-    let okay = |value: &Value| match value.get("okay") {
-        Some(Value::Bool(okay)) => Some(*okay),
-        Some(Value::String(okay)) => okay.trim().parse().ok(),
+/// `okay` of a summary; booleans are strings: "true", "false", "unchecked".
+fn okay(value: &Value) -> Option<bool> {
+    match value.get("okay")? {
+        Value::Bool(okay) => Some(*okay),
+        Value::String(okay) => okay.trim().parse().ok(),
         _ => None,
-    };
+    }
+}
+
+fn footer(text: &str) -> Footer {
     let out_of_bounds = value(text, "out_of_bounds").and_then(|value| {
         let count = value.get("count").and_then(unsigned)?;
         Some(OutOfBounds { count, ok: okay(&value)? })

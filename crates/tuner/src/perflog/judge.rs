@@ -64,6 +64,7 @@ fn wrong(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
             reasons.push((Status::Wrong, format!("line {line}: {what} at {size} bytes, {kind}")));
         }
     }
+    reasons.extend(evidence.mismatches.iter().map(|line| (Status::Wrong, line.clone())));
     let said: u64 =
         evidence.footers.iter().flat_map(|f| &f.out_of_bounds).filter(|o| !o.ok).map(|o| o.count).sum();
     let failed = evidence.footers.iter().flat_map(|footer| &footer.out_of_bounds).any(|o| !o.ok);

@@ -25,7 +25,7 @@ const TAGS: [&str; 4] = [
 const MARKS: [&str; 3] = [
     r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:? ",
     r"^(?:stdout|stderr) [FP] ", // container runtimes
-    r"^> ?",                     // quoted in a report
+    r"^> *",                     // quoted in a report
 ];
 
 /// `host: `, which only pdsh and the like put before the tool's own lines.

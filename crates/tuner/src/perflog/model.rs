@@ -96,9 +96,9 @@ pub struct Half {
     pub busbw_gbs: f64,
     /// The tool's check.
     pub check: Check,
-    /// Further columns, by the header's names (`hipevt`, `i_p99`, ...).
+    /// Further columns, by the header's names (`hipevt`, `i_p99`, `proto`, ...), as printed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub extra: Vec<(String, f64)>,
+    pub extra: Vec<(String, String)>,
     /// Half of the last printed digit of `busbw_gbs`.
     #[serde(skip)]
     pub(super) busbw_slack: f64,
@@ -191,6 +191,8 @@ pub(super) struct Evidence {
     pub(super) deaths: Vec<String>,
     /// `Test failure` lines, which also follow wrong results.
     pub(super) failures: Vec<String>,
+    /// Summaries that say that repeated runs of one size differ.
+    pub(super) mismatches: Vec<String>,
     pub(super) notes: Vec<String>,
     /// `# nThread ...` lines: one a world.
     pub(super) preambles: usize,

@@ -7,6 +7,9 @@
 use super::header::{Column, Header, Lead};
 use super::model::{Check, Half, HalfKind, Row};
 
+/// What the tool writes where it leaves the first half out (`writeBenchMarkLineNullBody`, 32
+/// blanks).
+const BLANK_HALF: &str = "                              ";
 /// Tokens of one line beyond which noise is not searched.
 const MAX_TOKENS: usize = 64;
 
@@ -63,7 +66,17 @@ pub(super) fn read(text: &str, line: usize, section: usize, header: &Header) -> 
         let text = text.to_owned();
         return Reading::Partial(Partial { row, text });
     }
-    complete(Partial { row, text: text.to_owned() }, &tokens[start + used..], header)
+    let rest = &tokens[start + used..];
+    if let [_, last] = header.halves.as_slice()
+        && rest.len() == last.1.len()
+        && text.trim_start().contains(BLANK_HALF)
+    {
+        return match exact(&row, rest, std::slice::from_ref(last), header) {
+            Ok(row) => Reading::Row(row),
+            Err(why) => Reading::Unreadable(why),
+        };
+    }
+    complete(Partial { row, text: text.to_owned() }, rest, header)
 }
 
 /// Reads a line that may go on where `partial` stopped.
@@ -88,7 +101,7 @@ fn complete(partial: Partial, tokens: &[&str], header: &Header) -> Reading {
     }
     if tokens.len() == missing {
         // The common case, and the one whose faults are worth naming.
-        return match exact(&partial.row, tokens, header) {
+        return match exact(&partial.row, tokens, &header.halves[done..], header) {
             Ok(row) => Reading::Row(row),
             Err(why) => Reading::Unreadable(why),
         };
@@ -110,9 +123,15 @@ fn complete(partial: Partial, tokens: &[&str], header: &Header) -> Reading {
     }
 }
 
-fn exact(row: &Row, mut tokens: &[&str], header: &Header) -> Result<Row, &'static str> {
+/// Reads the given halves from exactly their tokens.
+fn exact(
+    row: &Row,
+    mut tokens: &[&str],
+    halves: &[(HalfKind, Vec<Column>)],
+    header: &Header,
+) -> Result<Row, &'static str> {
     let mut row = row.clone();
-    for (kind, columns) in &header.halves[row.halves.len()..] {
+    for (kind, columns) in halves {
         let (mine, rest) = tokens.split_at(columns.len());
         row.halves.push(half(*kind, columns, mine, &row, header)?);
         tokens = rest;
@@ -138,6 +157,10 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
         let mut own = mine.to_vec();
         own[columns.len() - 1] = unglued.unwrap_or(mine[columns.len() - 1]);
         let Ok(half) = half(*kind, columns, &own, row, header) else { continue };
+        // A column of words could be noise just as well.
+        if half.extra.iter().any(|(_, value)| number(value).is_none() && value != "N/A") {
+            continue;
+        }
         let mut next = row.clone();
         next.had_noise |= start > 0 || unglued.is_some() || !rest.is_empty();
         next.halves.push(half);
@@ -263,13 +286,9 @@ fn half(
                 half.busbw_gbs = number(token).ok_or("busbw is not a number")?;
                 half.busbw_slack = half_unit(token);
             }
-            Column::Other(name) if *token == "N/A" => half.extra.push((name.clone(), f64::NAN)),
-            Column::Other(name) => {
-                half.extra.push((name.clone(), number(token).ok_or("a column is not a number")?));
-            }
+            Column::Other(name) => half.extra.push((name.clone(), (*token).to_owned())),
         }
     }
-    half.extra.retain(|(_, value)| !value.is_nan());
     agrees_with_itself(&half, &slack, row, header).map(|()| half)
 }
 

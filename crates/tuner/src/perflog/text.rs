@@ -47,7 +47,7 @@ static TOOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static COLLECTIVE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b([a-z][a-z_]*)_perf\b").ok());
 static RANK: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^#\s+Rank\s+(\d+)\s.*\bPid\b.*\bdevice\b").ok());
+    LazyLock::new(|| Regex::new(r"^#\s+Rank\s+(\d+)\s.*\bdevice\b").ok());
 
 fn capture(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<String> {
     Some(pattern.as_ref()?.captures(text)?[1].to_owned())
@@ -96,7 +96,12 @@ impl Evidence {
         if text.contains("Reducing maxBytes") {
             self.notes.push(format!("the tool shortened the sweep: {}", quote(text)));
         }
-        if DEATHS.iter().any(|death| text.contains(death)) {
+        if let Some(message) = text.strip_prefix("# error:") {
+            // The library's last message, which it also has after a good run.
+            self.notes.push(format!("last library message: {}", quote(message)));
+        } else if text.contains("Bitwise mismatches") && text.ends_with("FAILED") {
+            self.mismatches.push(quote(text));
+        } else if DEATHS.iter().any(|death| text.contains(death)) {
             self.deaths.push(quote(text));
         } else if text.contains("Test failure") {
             self.failures.push(quote(text));
@@ -107,7 +112,7 @@ impl Evidence {
 /// Reads the lines of one process.
 struct Reader<'a> {
     evidence: &'a mut Evidence,
-    group: Option<HalfKind>,
+    group: Vec<HalfKind>,
     header: Option<Header>,
     /// A row that was cut, and how many lines ago.
     partial: Option<(Partial, usize)>,
@@ -117,18 +122,19 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(evidence: &'a mut Evidence) -> Self {
-        Self { evidence, group: None, header: None, partial: None, section: None }
+        Self { evidence, group: Vec::new(), header: None, partial: None, section: None }
     }
 
     fn line(&mut self, number: usize, text: &str) {
-        if let Some(header) = header_in(text, self.group) {
+        if let Some(header) = header_in(text, &self.group) {
             self.give_up("a header follows inside the row");
             self.begin(header);
         } else if self.footer(number, text) {
             self.give_up("the footer follows inside the row");
         } else if text.trim_start().starts_with('#') {
-            if text.contains("in-place") || text.contains("out-of-place") {
-                self.group = group(text);
+            let kinds = group(text);
+            if !kinds.is_empty() {
+                self.group = kinds;
             }
         } else {
             self.row(number, text);
@@ -234,7 +240,7 @@ impl<'a> Reader<'a> {
 }
 
 /// A header in a line, with or without `#` and other output before it.
-fn header_in(text: &str, group: Option<HalfKind>) -> Option<Header> {
+fn header_in(text: &str, group: &[HalfKind]) -> Option<Header> {
     let behind_mark = text.split_once('#').and_then(|(_, rest)| Header::parse(rest, group));
     behind_mark.or_else(|| Header::parse(text, group))
 }

@@ -177,11 +177,11 @@ pub(crate) fn json() -> String {
         / SIZES.len() as f64;
     format!(
         "{{\"version\": 3, \"start_time\": \"now\", \"args\": [\"./all_reduce_perf\", \"-J\", \"x.json\"],\n\
-         \"env\": [\"TOKEN=secret \\\"results\\\": [{{\"], \"nccl_version\": \"2.30.3\",\n\
+         \"env\": [\"TOKEN=secret \\\"results\\\": [{{\"], \"nccl_version\": 23003,\n\
          \"config\": {{\"nthreads\": 1}},\n\"results\": [\n{}\n],\n\
          \"out_of_bounds\": {{\"count\": 0, \"okay\": \"true\"}},\n\
          \"average_bus_bandwidth\": {{\"bandwidth\": {mean:.6}, \"okay\": \"unchecked\"}},\n\
-         \"errors\": [], \"end_time\": \"later\"}}\n",
+         \"errors\": [\"\"], \"end_time\": \"later\"}}\n",
         results.join(",\n")
     )
 }
