@@ -1,12 +1,18 @@
 //! Message sizes for people: `33554432 (32 MiB)`, `150994943 (144 MiB - 1)`.
 
 /// Binary units, largest first.
-const UNITS: [(&str, u64); 4] =
-    [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+const UNITS: [(&str, u64); 4] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+];
 
 /// A size in bytes as a multiple of the largest binary unit that divides it, or `None`.
 fn whole_units(bytes: u64) -> Option<String> {
-    let (name, unit) = UNITS.iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit))?;
+    let (name, unit) = UNITS
+        .iter()
+        .find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit))?;
     Some(format!("{} {name}", bytes / unit))
 }
 
@@ -28,7 +34,11 @@ pub fn show(bytes: u64) -> String {
 
 /// A closed interval of sizes in bytes, exact.
 pub fn range(from: u64, to: u64) -> String {
-    if to == u64::MAX { format!("{from}..") } else { format!("{from}..{to}") }
+    if to == u64::MAX {
+        format!("{from}..")
+    } else {
+        format!("{from}..{to}")
+    }
 }
 
 #[cfg(test)]

@@ -6,13 +6,19 @@
 /// Splits into (negative, digits), as both functions do before they convert.
 fn sign_and_digits(text: &[u8]) -> (bool, &[u8]) {
     let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
-    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+    let start = text
+        .iter()
+        .position(|&byte| !is_space(byte))
+        .unwrap_or(text.len());
     let (negative, digits) = match text.get(start) {
         Some(b'-') => (true, &text[start + 1..]),
         Some(b'+') => (false, &text[start + 1..]),
         _ => (false, &text[start..]),
     };
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    let end = digits
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(digits.len());
     (negative, &digits[..end])
 }
 

@@ -115,7 +115,10 @@ impl Table {
         let rows = chunks(dialect, file)
             .into_iter()
             .filter_map(|chunk| match chunk.fate {
-                Fate::Row(rule) => Some(Row { line: chunk.line, rule }),
+                Fate::Row(rule) => Some(Row {
+                    line: chunk.line,
+                    rule,
+                }),
                 Fate::Blank | Fate::Comment | Fate::Dropped(_) => None,
             })
             .collect();
@@ -135,7 +138,12 @@ pub fn chunks(dialect: Dialect, file: &[u8]) -> Vec<Chunk<'_>> {
     lines
         .filter(|_| !file.is_empty())
         .flat_map(|(index, line)| pieces(line).map(move |(column, text)| (index + 1, column, text)))
-        .map(|(line, column, text)| Chunk { line, column, text, fate: fate(dialect, text) })
+        .map(|(line, column, text)| Chunk {
+            line,
+            column,
+            text,
+            fate: fate(dialect, text),
+        })
         .collect()
 }
 
@@ -144,12 +152,18 @@ fn pieces(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let count = line.len().div_ceil(MAX_LINE_BYTES).max(1);
     (0..count).map(move |index| {
         let start = index * MAX_LINE_BYTES;
-        (start + 1, &line[start..line.len().min(start + MAX_LINE_BYTES)])
+        (
+            start + 1,
+            &line[start..line.len().min(start + MAX_LINE_BYTES)],
+        )
     })
 }
 
 fn before_nul(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(text.len());
     &text[..end]
 }
 
@@ -191,8 +205,15 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
         .take(MAX_TOKENS)
         .map(|(column, field)| {
             let lead = field.iter().take_while(|&&byte| is_blank(byte)).count();
-            let tail = field[lead..].iter().rev().take_while(|&&byte| is_blank(byte)).count();
-            Token { column: column + lead, text: &field[lead..field.len() - tail] }
+            let tail = field[lead..]
+                .iter()
+                .rev()
+                .take_while(|&&byte| is_blank(byte))
+                .count();
+            Token {
+                column: column + lead,
+                text: &field[lead..field.len() - tail],
+            }
         })
         .collect()
 }
@@ -245,7 +266,11 @@ impl std::fmt::Display for Rule {
             _ => value.to_string(),
         };
         let range = crate::bytes::range(self.min_bytes, self.max_bytes);
-        write!(f, "{} {range} {}/{}", self.collective, self.algorithm, self.protocol)?;
+        write!(
+            f,
+            "{} {range} {}/{}",
+            self.collective, self.algorithm, self.protocol
+        )?;
         match self.channels {
             WILDCARD => write!(f, ", default channels")?,
             1 => write!(f, ", 1 channel")?,
@@ -253,7 +278,12 @@ impl std::fmt::Display for Rule {
         }
         write!(f, ", nodes {}, ranks {}", any(self.nodes), any(self.ranks))?;
         if (self.pipe_ops, self.reg_buff) != (WILDCARD, WILDCARD) {
-            write!(f, ", pipeOps {}, regBuff {}", any(self.pipe_ops), any(self.reg_buff))?;
+            write!(
+                f,
+                ", pipeOps {}, regBuff {}",
+                any(self.pipe_ops),
+                any(self.reg_buff)
+            )?;
         }
         Ok(())
     }

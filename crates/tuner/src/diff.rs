@@ -50,7 +50,10 @@ impl Span {
     /// How the files after the first relate here.
     pub fn overlap(&self) -> Overlap {
         let base = self.decisions[0].choice;
-        let mut changed = self.decisions[1..].iter().map(|d| d.choice).filter(|&c| c != base);
+        let mut changed = self.decisions[1..]
+            .iter()
+            .map(|d| d.choice)
+            .filter(|&c| c != base);
         match (changed.next(), changed.collect::<Vec<_>>()) {
             (None, _) => Overlap::Unchanged,
             (Some(_), rest) if rest.is_empty() => Overlap::One,
@@ -92,16 +95,27 @@ fn folded(
         .cells()
         .into_iter()
         .map(|at| (at, spans(tables, at, unavailable)))
-        .filter(|(_, spans)| spans.iter().any(|span| span.overlap() != Overlap::Unchanged))
+        .filter(|(_, spans)| {
+            spans
+                .iter()
+                .any(|span| span.overlap() != Overlap::Unchanged)
+        })
         .map(|(at, spans)| (at, select(spans)))
         .collect();
-    space.fold(said).into_iter().map(|(scope, spans)| Map { scope, spans }).collect()
+    space
+        .fold(said)
+        .into_iter()
+        .map(|(scope, spans)| Map { scope, spans })
+        .collect()
 }
 
 fn spans(tables: &[&Table], at: Situation, unavailable: Unavailable) -> Vec<Span> {
     let decide = |table: &Table, row: Option<usize>| {
         let row = row.map(|index| table.rows[index]);
-        Decision { row, choice: Choice::of(table.dialect, row.as_ref().map(|row| &row.rule)) }
+        Decision {
+            row,
+            choice: Choice::of(table.dialect, row.as_ref().map(|row| &row.rule)),
+        }
     };
     intervals(tables, at, unavailable)
         .into_iter()
@@ -131,8 +145,11 @@ pub struct NewShadow {
 pub fn new_shadows(old: &Table, new: &Table) -> Vec<NewShadow> {
     // Lines move when rows are added, so winners are compared by what they say.
     let key = |shadow: &Shadow| {
-        let pieces: Vec<_> =
-            shadow.pieces.iter().map(|piece| (piece.from, piece.to, piece.winner.rule)).collect();
+        let pieces: Vec<_> = shadow
+            .pieces
+            .iter()
+            .map(|piece| (piece.from, piece.to, piece.winner.rule))
+            .collect();
         (shadow.row.rule, pieces)
     };
     let before: Vec<_> = shadows(old).iter().map(key).collect();
@@ -140,7 +157,11 @@ pub fn new_shadows(old: &Table, new: &Table) -> Vec<NewShadow> {
         .into_iter()
         .filter(|shadow| !before.contains(&key(shadow)))
         .map(|shadow| NewShadow {
-            old_line: old.rows.iter().find(|row| row.rule == shadow.row.rule).map(|row| row.line),
+            old_line: old
+                .rows
+                .iter()
+                .find(|row| row.rule == shadow.row.rule)
+                .map(|row| row.line),
             shadow,
         })
         .collect()

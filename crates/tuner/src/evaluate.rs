@@ -128,8 +128,12 @@ impl FromStr for Unavailable {
                 (algorithm, Err(_)) => (vec![algorithm?], Protocol::ALL.to_vec()),
             },
         };
-        let pairs = algorithms.iter().flat_map(|&a| protocols.iter().map(move |&p| (a, p)));
-        Ok(pairs.fold(Self::default(), |set, (algorithm, protocol)| set.with(algorithm, protocol)))
+        let pairs = algorithms
+            .iter()
+            .flat_map(|&a| protocols.iter().map(move |&p| (a, p)));
+        Ok(pairs.fold(Self::default(), |set, (algorithm, protocol)| {
+            set.with(algorithm, protocol)
+        }))
     }
 }
 
@@ -164,7 +168,10 @@ impl Choice {
             (Dialect::RcclBuiltin, count) if count >= 1 => Channels::Exactly(count),
             (Dialect::RcclBuiltin, _) => Channels::Library,
         };
-        Self { pick: row.map(|rule| (rule.algorithm, rule.protocol)), channels }
+        Self {
+            pick: row.map(|rule| (rule.algorithm, rule.protocol)),
+            channels,
+        }
     }
 }
 

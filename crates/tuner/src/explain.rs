@@ -71,7 +71,12 @@ pub fn explain(table: &Table, query: Query, unavailable: Unavailable) -> Explana
     }
     let choice = Choice::of(table.dialect, applied.as_ref());
     let fallbacks = fallbacks(table, &query, unavailable, choice);
-    Explanation { query, steps, choice, fallbacks }
+    Explanation {
+        query,
+        steps,
+        choice,
+        fallbacks,
+    }
 }
 
 fn fallbacks(

@@ -34,9 +34,14 @@ pub fn intervals(
     }
     let mut result: Vec<Interval> = Vec::new();
     for from in starts {
-        let query = Query { situation, bytes: from };
-        let rows: Vec<_> =
-            tables.iter().map(|table| evaluate(table, &query, unavailable)).collect();
+        let query = Query {
+            situation,
+            bytes: from,
+        };
+        let rows: Vec<_> = tables
+            .iter()
+            .map(|table| evaluate(table, &query, unavailable))
+            .collect();
         if let Some(last) = result.last_mut() {
             last.to = from - 1;
             if last.rows == rows {
@@ -44,7 +49,11 @@ pub fn intervals(
                 continue;
             }
         }
-        result.push(Interval { from, to: u64::MAX, rows });
+        result.push(Interval {
+            from,
+            to: u64::MAX,
+            rows,
+        });
     }
     result
 }

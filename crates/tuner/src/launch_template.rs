@@ -39,7 +39,10 @@ impl FromStr for LaunchTemplate {
         let mut rest = template;
         while let Some(open) = rest.find('{') {
             let column = template.len() - rest.len() + open + 1;
-            let close = rest[open..].find('}').ok_or(TemplateError::Unclosed(column))? + open;
+            let close = rest[open..]
+                .find('}')
+                .ok_or(TemplateError::Unclosed(column))?
+                + open;
             parts.push(Part::Text(rest[..open].to_owned()));
             parts.push(match &rest[open + 1..close] {
                 "env" => Part::Env,
@@ -69,7 +72,9 @@ impl LaunchTemplate {
         ranks: i32,
         nodes: i32,
     ) -> String {
-        let assignments = env.iter().map(|(name, value)| format!(" {name}={}", quoted(value)));
+        let assignments = env
+            .iter()
+            .map(|(name, value)| format!(" {name}={}", quoted(value)));
         let env = format!("env{}", assignments.collect::<String>());
         self.0
             .iter()
@@ -113,7 +118,10 @@ mod tests {
         let error = |text: &str| text.parse::<LaunchTemplate>().unwrap_err();
         assert_eq!(error("{env} run"), TemplateError::Missing("{cmd}"));
         assert_eq!(error("{cmd}"), TemplateError::Missing("{env}"));
-        assert_eq!(error("{env} {cmd} {np}"), TemplateError::Unknown("np".to_owned()));
+        assert_eq!(
+            error("{env} {cmd} {np}"),
+            TemplateError::Unknown("np".to_owned())
+        );
         assert_eq!(error("ab{env"), TemplateError::Unclosed(3));
     }
 }

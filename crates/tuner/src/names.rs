@@ -97,8 +97,13 @@ impl Dialect {
 
 impl Collective {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Broadcast, Self::Reduce, Self::AllGather, Self::ReduceScatter, Self::AllReduce];
+    pub const ALL: [Self; 5] = [
+        Self::Broadcast,
+        Self::Reduce,
+        Self::AllGather,
+        Self::ReduceScatter,
+        Self::AllReduce,
+    ];
 
     /// The spelling in the CSV.
     pub const fn name(self) -> &'static str {
@@ -163,7 +168,10 @@ impl Algorithm {
         match collective {
             Collective::Broadcast | Collective::Reduce => matches!(self, Self::Ring),
             Collective::AllGather | Collective::ReduceScatter => {
-                matches!(self, Self::Ring | Self::Pat | Self::Nvls | Self::CollnetDirect)
+                matches!(
+                    self,
+                    Self::Ring | Self::Pat | Self::Nvls | Self::CollnetDirect
+                )
             }
             Collective::AllReduce => !matches!(self, Self::Pat),
         }
@@ -196,11 +204,18 @@ fn lookup<T: Copy>(
     name: impl Fn(T) -> &'static str,
     got: &str,
 ) -> Result<T, UnknownName> {
-    all.iter().copied().find(|&value| name(value) == got).ok_or_else(|| UnknownName {
-        what,
-        got: got.to_owned(),
-        accepted: all.iter().map(|&value| name(value)).collect::<Vec<_>>().join(", "),
-    })
+    all.iter()
+        .copied()
+        .find(|&value| name(value) == got)
+        .ok_or_else(|| UnknownName {
+            what,
+            got: got.to_owned(),
+            accepted: all
+                .iter()
+                .map(|&value| name(value))
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
 }
 
 impl FromStr for Dialect {

@@ -65,13 +65,19 @@ pub struct Modes {
 impl Modes {
     /// Every combination, as flags for the perf tool.
     fn combinations(&self) -> Vec<String> {
-        let axes = [("-G", &self.graph), ("-R", &self.register), ("-x", &self.cta_policy)];
+        let axes = [
+            ("-G", &self.graph),
+            ("-R", &self.register),
+            ("-x", &self.cta_policy),
+        ];
         axes.iter().filter(|(_, values)| !values.is_empty()).fold(
             vec![String::new()],
             |flags, (flag, values)| {
                 let with = |before: &String| {
                     let before = before.clone();
-                    values.iter().map(move |value| format!("{before} {flag} {value}"))
+                    values
+                        .iter()
+                        .map(move |value| format!("{before} {flag} {value}"))
                 };
                 flags.iter().flat_map(with).collect()
             },
@@ -187,7 +193,12 @@ pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan
     for (number, run) in runs.iter_mut().enumerate() {
         run.id = format!("{:05}-{}", number + 1, run.id);
     }
-    Plan { schema: "rankcheck.tuner-plan/1", halves: ["out_of_place", "in_place"], too_large, runs }
+    Plan {
+        schema: "rankcheck.tuner-plan/1",
+        halves: ["out_of_place", "in_place"],
+        too_large,
+        runs,
+    }
 }
 
 fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
@@ -201,9 +212,17 @@ fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
             pipe_ops: map.scope.pipe_ops.example(1),
             reg_buff: map.scope.reg_buff.example(0),
         };
-        let step =
-            granule(situation.collective, situation.ranks, defaults.dtype, Runner::PerfTool);
-        let mut sizes: Vec<u64> = map.spans.iter().flat_map(|span| around(span, step)).collect();
+        let step = granule(
+            situation.collective,
+            situation.ranks,
+            defaults.dtype,
+            Runner::PerfTool,
+        );
+        let mut sizes: Vec<u64> = map
+            .spans
+            .iter()
+            .flat_map(|span| around(span, step))
+            .collect();
         sizes.extend(outside(&map.spans, step));
         sizes.sort_unstable();
         sizes.dedup();
@@ -226,8 +245,16 @@ fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
 
 /// Half of where each unbroken stretch of changed spans begins, double of where it ends.
 fn outside(spans: &[Span], step: u64) -> Vec<u64> {
-    let begins = |from: u64| !spans.iter().any(|span| span.to.checked_add(1) == Some(from));
-    let ends = |to: u64| !spans.iter().any(|span| Some(span.from) == to.checked_add(1));
+    let begins = |from: u64| {
+        !spans
+            .iter()
+            .any(|span| span.to.checked_add(1) == Some(from))
+    };
+    let ends = |to: u64| {
+        !spans
+            .iter()
+            .any(|span| Some(span.from) == to.checked_add(1))
+    };
     let halves = spans.iter().filter(|span| begins(span.from));
     let doubles = spans.iter().filter(|span| ends(span.to));
     halves
@@ -241,11 +268,15 @@ fn around(span: &Span, step: u64) -> Vec<u64> {
     let first = at_or_above(span.from, step).or_else(|| at_or_above(span.from.max(1), step));
     let middle = (span.from.max(step) as f64 * span.to as f64).sqrt() as u64;
     [
-        span.from.checked_sub(1).and_then(|bytes| at_or_below(bytes, step)),
+        span.from
+            .checked_sub(1)
+            .and_then(|bytes| at_or_below(bytes, step)),
         first,
         at_or_below(middle.clamp(span.from, span.to), step),
         at_or_below(span.to, step).filter(|_| span.to < u64::MAX),
-        span.to.checked_add(1).and_then(|bytes| at_or_above(bytes, step)),
+        span.to
+            .checked_add(1)
+            .and_then(|bytes| at_or_above(bytes, step)),
     ]
     .into_iter()
     .flatten()
@@ -278,16 +309,40 @@ fn run(
         situation.collective.snake_name(),
         options.defaults.dtype.perf_name,
     );
-    let command = options.launch.expand(&env, &tool, situation.ranks, situation.nodes);
+    let command = options
+        .launch
+        .expand(&env, &tool, situation.ranks, situation.nodes);
     let stage = match phase {
         Phase::Proof => "proof".to_owned(),
         Phase::Timed => format!("r{round}"),
     };
-    let flags: String = mode.split_whitespace().map(|flag| flag.trim_start_matches('-')).collect();
-    let flags = if flags.is_empty() { String::new() } else { format!("-{flags}") };
-    let id = format!("{stage}-{}-{bytes}{flags}-{}", situation.collective, arm.name());
+    let flags: String = mode
+        .split_whitespace()
+        .map(|flag| flag.trim_start_matches('-'))
+        .collect();
+    let flags = if flags.is_empty() {
+        String::new()
+    } else {
+        format!("-{flags}")
+    };
+    let id = format!(
+        "{stage}-{}-{bytes}{flags}-{}",
+        situation.collective,
+        arm.name()
+    );
     let mode = mode.trim().to_owned();
-    Run { id, phase, round, arm, mode, situation, bytes, zone, expected, command }
+    Run {
+        id,
+        phase,
+        round,
+        arm,
+        mode,
+        situation,
+        bytes,
+        zone,
+        expected,
+        command,
+    }
 }
 
 impl Plan {
@@ -303,6 +358,7 @@ impl Plan {
 set -u
 out=${{OUT:-tuner-plan}}
 mkdir -p "$out"
+: >"$out/status.tsv"
 failed=0
 
 run() {{ # name command...: one process, its log, its exit status

@@ -59,13 +59,27 @@ impl Probe {
 
     /// The perf-tool command that runs both sides; `None` where neither can run.
     pub fn command(&self, dtype: Dtype) -> Option<String> {
-        let sizes: Vec<u64> = [self.below, self.above].iter().flatten().map(|s| s.bytes).collect();
+        let sizes: Vec<u64> = [self.below, self.above]
+            .iter()
+            .flatten()
+            .map(|s| s.bytes)
+            .collect();
         let (first, last) = (sizes.first()?, sizes.last()?);
-        let step = if first < last { format!(" -i {}", last - first) } else { String::new() };
-        let registered = if self.situation.reg_buff == 1 { " -R 1" } else { "" };
+        let step = if first < last {
+            format!(" -i {}", last - first)
+        } else {
+            String::new()
+        };
+        let registered = if self.situation.reg_buff == 1 {
+            " -R 1"
+        } else {
+            ""
+        };
         let tool = self.situation.collective.snake_name();
         let dtype = dtype.perf_name;
-        Some(format!("{tool}_perf -b {first} -e {last}{step} -d {dtype} -c 1{registered}"))
+        Some(format!(
+            "{tool}_perf -b {first} -e {last}{step} -d {dtype} -c 1{registered}"
+        ))
     }
 }
 
@@ -94,16 +108,31 @@ pub fn probes(table: &Table, defaults: Defaults, runner: Runner) -> Vec<Probe> {
     edges
         .into_iter()
         .map(|((situation, edge), lines)| {
-            let granule = granule(situation.collective, situation.ranks, defaults.dtype, runner);
+            let granule = granule(
+                situation.collective,
+                situation.ranks,
+                defaults.dtype,
+                runner,
+            );
             let sample = |bytes: u64| {
                 let query = Query { situation, bytes };
                 let row = evaluate(table, &query, Unavailable::default()).map(|i| table.rows[i]);
                 let choice = Choice::of(table.dialect, row.as_ref().map(|row| &row.rule));
-                Sample { bytes, line: row.map(|row| row.line), choice }
+                Sample {
+                    bytes,
+                    line: row.map(|row| row.line),
+                    choice,
+                }
             };
             let below = at_or_below(edge - 1, granule).map(sample);
             let above = at_or_above(edge, granule).map(sample);
-            Probe { situation, edge, lines, below, above }
+            Probe {
+                situation,
+                edge,
+                lines,
+                below,
+                above,
+            }
         })
         .collect()
 }
@@ -113,7 +142,10 @@ pub fn probes(table: &Table, defaults: Defaults, runner: Runner) -> Vec<Probe> {
 pub fn scenarios(probes: &[Probe], dtype: Dtype, source: &str) -> Vec<(String, String)> {
     let mut sizes: BTreeMap<Situation, Vec<u64>> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.is_visible()) {
-        let both = [probe.below, probe.above].into_iter().flatten().map(|sample| sample.bytes);
+        let both = [probe.below, probe.above]
+            .into_iter()
+            .flatten()
+            .map(|sample| sample.bytes);
         sizes.entry(probe.situation).or_default().extend(both);
     }
     sizes

@@ -85,16 +85,26 @@ pub struct Space {
 impl Space {
     /// The space of all rows of all tables.
     pub fn of(tables: &[&Table]) -> Self {
-        let rules = || tables.iter().flat_map(|table| &table.rows).map(|row| row.rule);
+        let rules = || {
+            tables
+                .iter()
+                .flat_map(|table| &table.rows)
+                .map(|row| row.rule)
+        };
         let named = |axis: fn(&crate::Rule) -> i32| {
-            rules().map(move |rule| axis(&rule)).filter(|&value| value != WILDCARD)
+            rules()
+                .map(move |rule| axis(&rule))
+                .filter(|&value| value != WILDCARD)
         };
         Self {
             axes: [
                 Axis::counted(named(|rule| rule.nodes)),
                 Axis::counted(named(|rule| rule.ranks)),
                 Axis::counted(named(|rule| rule.pipe_ops)),
-                Axis { named: BTreeSet::from([0, 1]), other: None },
+                Axis {
+                    named: BTreeSet::from([0, 1]),
+                    other: None,
+                },
             ],
             collectives: rules().map(|rule| rule.collective).collect(),
         }
@@ -129,14 +139,21 @@ impl Space {
             .into_iter()
             .map(|(at, what)| {
                 let cell = [at.nodes, at.ranks, at.pipe_ops, at.reg_buff];
-                (at.collective, cell.map(|value| BTreeSet::from([value])), what)
+                (
+                    at.collective,
+                    cell.map(|value| BTreeSet::from([value])),
+                    what,
+                )
             })
             .collect();
         for axis in (0..AXES).rev() {
             let mut folded: BTreeMap<(Collective, Block, T), BTreeSet<i32>> = BTreeMap::new();
             for (collective, mut block, what) in blocks {
                 let values = std::mem::take(&mut block[axis]);
-                folded.entry((collective, block, what)).or_default().extend(values);
+                folded
+                    .entry((collective, block, what))
+                    .or_default()
+                    .extend(values);
             }
             blocks = folded
                 .into_iter()
@@ -152,7 +169,16 @@ impl Space {
             .map(|(collective, block, what)| {
                 let values = |axis: usize| self.axes[axis].values(&block[axis]);
                 let [nodes, ranks, pipe_ops, reg_buff] = [0, 1, 2, 3].map(values);
-                (Scope { collective, nodes, ranks, pipe_ops, reg_buff }, what)
+                (
+                    Scope {
+                        collective,
+                        nodes,
+                        ranks,
+                        pipe_ops,
+                        reg_buff,
+                    },
+                    what,
+                )
             })
             .collect()
     }
@@ -164,9 +190,9 @@ impl Values {
         match self {
             Self::Any => default,
             Self::Only(values) => values.first().copied().unwrap_or(default),
-            Self::AnyBut(values) => {
-                (default..).find(|value| !values.contains(value)).unwrap_or(default)
-            }
+            Self::AnyBut(values) => (default..)
+                .find(|value| !values.contains(value))
+                .unwrap_or(default),
         }
     }
 }
@@ -174,7 +200,11 @@ impl Values {
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |values: &[i32]| {
-            values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            values
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         match self {
             Self::Any => f.write_str("any"),
@@ -186,7 +216,11 @@ impl fmt::Display for Values {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, nodes {}, ranks {}", self.collective, self.nodes, self.ranks)?;
+        write!(
+            f,
+            "{}, nodes {}, ranks {}",
+            self.collective, self.nodes, self.ranks
+        )?;
         if self.pipe_ops != Values::Any {
             write!(f, ", pipeOps {}", self.pipe_ops)?;
         }

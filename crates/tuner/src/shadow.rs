@@ -52,7 +52,9 @@ impl Shadow {
     /// cannot fire even where those are unavailable.
     pub fn is_unreachable(&self) -> bool {
         let pair = |row: &Row| (row.rule.algorithm, row.rule.protocol);
-        self.pieces.iter().all(|piece| piece.winner != self.row && pair(&piece.winner) == pair(&self.row))
+        self.pieces
+            .iter()
+            .all(|piece| piece.winner != self.row && pair(&piece.winner) == pair(&self.row))
     }
 
     /// The choices of the rows that take sizes, each once.
@@ -67,7 +69,10 @@ impl Shadow {
     pub fn title(&self) -> String {
         let rule = &self.row.rule;
         let range = crate::bytes::range(rule.min_bytes, rule.max_bytes);
-        format!("{} {range} {}/{}", rule.collective, rule.algorithm, rule.protocol)
+        format!(
+            "{} {range} {}/{}",
+            rule.collective, rule.algorithm, rule.protocol
+        )
     }
 
     /// What happens to the row, in words: who takes what, what is kept.
@@ -77,15 +82,24 @@ impl Shadow {
             .map(|piece| {
                 let range = crate::bytes::range(piece.from, piece.to);
                 let Row { line, rule } = piece.winner;
-                format!("{range} goes to line {line} ({}/{})", rule.algorithm, rule.protocol)
+                format!(
+                    "{range} goes to line {line} ({}/{})",
+                    rule.algorithm, rule.protocol
+                )
             })
             .collect();
-        let kept: Vec<_> =
-            self.kept().iter().map(|&(from, to)| crate::bytes::range(from, to)).collect();
+        let kept: Vec<_> = self
+            .kept()
+            .iter()
+            .map(|&(from, to)| crate::bytes::range(from, to))
+            .collect();
         let fate = match (kept.is_empty(), self.is_unreachable()) {
             (true, true) => "fully shadowed by rows of the same choice: never fires".to_owned(),
             (true, false) => {
-                format!("fully shadowed unless {} is unavailable", self.winners().join(" or "))
+                format!(
+                    "fully shadowed unless {} is unavailable",
+                    self.winners().join(" or ")
+                )
             }
             (false, _) => format!("cut to {}", kept.join(", ")),
         };
@@ -110,7 +124,10 @@ pub fn shadows(table: &Table) -> Vec<Shadow> {
             .collect();
         let is_whole = |pieces: &[Piece]| pieces.iter().all(|piece| piece.winner == *row);
         let intact_elsewhere = concerned.iter().any(|(_, pieces)| is_whole(pieces));
-        let cut = concerned.into_iter().filter(|(_, pieces)| !is_whole(pieces)).collect();
+        let cut = concerned
+            .into_iter()
+            .filter(|(_, pieces)| !is_whole(pieces))
+            .collect();
         result.extend(space.fold(cut).into_iter().map(|(scope, pieces)| Shadow {
             index,
             row: *row,

@@ -22,16 +22,56 @@ pub struct Dtype {
 
 /// All element types that both sides know.
 pub const DTYPES: [Dtype; 10] = [
-    Dtype { perf_name: "int8", scenario_name: "i8", bytes: 1 },
-    Dtype { perf_name: "uint8", scenario_name: "u8", bytes: 1 },
-    Dtype { perf_name: "half", scenario_name: "f16", bytes: 2 },
-    Dtype { perf_name: "bfloat16", scenario_name: "bf16", bytes: 2 },
-    Dtype { perf_name: "int32", scenario_name: "i32", bytes: 4 },
-    Dtype { perf_name: "uint32", scenario_name: "u32", bytes: 4 },
-    Dtype { perf_name: "float", scenario_name: "f32", bytes: 4 },
-    Dtype { perf_name: "int64", scenario_name: "i64", bytes: 8 },
-    Dtype { perf_name: "uint64", scenario_name: "u64", bytes: 8 },
-    Dtype { perf_name: "double", scenario_name: "f64", bytes: 8 },
+    Dtype {
+        perf_name: "int8",
+        scenario_name: "i8",
+        bytes: 1,
+    },
+    Dtype {
+        perf_name: "uint8",
+        scenario_name: "u8",
+        bytes: 1,
+    },
+    Dtype {
+        perf_name: "half",
+        scenario_name: "f16",
+        bytes: 2,
+    },
+    Dtype {
+        perf_name: "bfloat16",
+        scenario_name: "bf16",
+        bytes: 2,
+    },
+    Dtype {
+        perf_name: "int32",
+        scenario_name: "i32",
+        bytes: 4,
+    },
+    Dtype {
+        perf_name: "uint32",
+        scenario_name: "u32",
+        bytes: 4,
+    },
+    Dtype {
+        perf_name: "float",
+        scenario_name: "f32",
+        bytes: 4,
+    },
+    Dtype {
+        perf_name: "int64",
+        scenario_name: "i64",
+        bytes: 8,
+    },
+    Dtype {
+        perf_name: "uint64",
+        scenario_name: "u64",
+        bytes: 8,
+    },
+    Dtype {
+        perf_name: "double",
+        scenario_name: "f64",
+        bytes: 8,
+    },
 ];
 
 /// An element type that neither spelling knows.
@@ -47,12 +87,16 @@ impl FromStr for Dtype {
 
     fn from_str(got: &str) -> Result<Self, UnknownDtype> {
         let known = |dtype: &&Self| dtype.perf_name == got || dtype.scenario_name == got;
-        DTYPES.iter().find(known).copied().ok_or_else(|| UnknownDtype {
-            got: got.to_owned(),
-            accepted: DTYPES
-                .map(|dtype| format!("{}|{}", dtype.scenario_name, dtype.perf_name))
-                .join(", "),
-        })
+        DTYPES
+            .iter()
+            .find(known)
+            .copied()
+            .ok_or_else(|| UnknownDtype {
+                got: got.to_owned(),
+                accepted: DTYPES
+                    .map(|dtype| format!("{}|{}", dtype.scenario_name, dtype.perf_name))
+                    .join(", "),
+            })
     }
 }
 
@@ -82,7 +126,9 @@ pub fn at_or_below(bytes: u64, granule: u64) -> Option<u64> {
 
 /// Smallest multiple of `granule` at or above `bytes`; `None` beyond 2^64 and where that is 0.
 pub fn at_or_above(bytes: u64, granule: u64) -> Option<u64> {
-    bytes.checked_next_multiple_of(granule).filter(|&size| size > 0)
+    bytes
+        .checked_next_multiple_of(granule)
+        .filter(|&size| size > 0)
 }
 
 /// Elements of the per-rank shape that a scenario names for an operation of `bytes`: the input,
@@ -110,7 +156,10 @@ mod tests {
         #[case] runner: Runner,
         #[case] expected: u64,
     ) {
-        assert_eq!(granule(collective, ranks, dtype.parse().unwrap(), runner), expected);
+        assert_eq!(
+            granule(collective, ranks, dtype.parse().unwrap(), runner),
+            expected
+        );
     }
 
     #[test]
@@ -125,6 +174,9 @@ mod tests {
     #[test]
     fn an_unknown_dtype_names_the_accepted_ones() {
         let message = "float16".parse::<Dtype>().unwrap_err().to_string();
-        assert!(message.contains("`float16`") && message.contains("f16|half"), "{message}");
+        assert!(
+            message.contains("`float16`") && message.contains("f16|half"),
+            "{message}"
+        );
     }
 }

@@ -43,7 +43,11 @@ pub fn draw(maps: &[Map], files: &[&str]) -> String {
 
 fn distinct_choices(maps: &[Map]) -> Vec<Choice> {
     let mut choices = Vec::new();
-    for decision in maps.iter().flat_map(|map| &map.spans).flat_map(|span| &span.decisions) {
+    for decision in maps
+        .iter()
+        .flat_map(|map| &map.spans)
+        .flat_map(|span| &span.decisions)
+    {
         if decision.choice.pick.is_some() && !choices.contains(&decision.choice) {
             choices.push(decision.choice);
         }
@@ -66,19 +70,29 @@ impl Scale {
     fn of(spans: &[Span]) -> Self {
         let bounds = spans.iter().map(|span| span.from).filter(|&from| from > 0);
         let (low, high) = bounds.fold((u64::MAX, 1), |(l, h), b| (l.min(b), h.max(b)));
-        Self { low: (low as f64).log2().floor() - 1.0, high: (high as f64).log2().ceil() + 1.0 }
+        Self {
+            low: (low as f64).log2().floor() - 1.0,
+            high: (high as f64).log2().ceil() + 1.0,
+        }
     }
 
     fn x(&self, bytes: f64) -> f64 {
-        let at = (bytes.max(1.0).log2().clamp(self.low, self.high) - self.low)
-            / (self.high - self.low);
+        let at =
+            (bytes.max(1.0).log2().clamp(self.low, self.high) - self.low) / (self.high - self.low);
         LABELS + at * (WIDTH - LABELS - MARGIN)
     }
 }
 
 fn draw_map(svg: &mut String, map: &Map, files: &[&str], choices: &[Choice], top: f64) {
     let scale = Scale::of(&map.spans);
-    text(svg, MARGIN, top + 16.0, "start", &format!("{}", map.scope), " font-weight=\"bold\"");
+    text(
+        svg,
+        MARGIN,
+        top + 16.0,
+        "start",
+        &format!("{}", map.scope),
+        " font-weight=\"bold\"",
+    );
     for (lane, file) in files.iter().enumerate() {
         let y = top + HEAD + LANE * lane as f64;
         text(svg, LABELS - 8.0, y + 18.0, "end", &shortened(file), "");
@@ -99,7 +113,14 @@ fn draw_map(svg: &mut String, map: &Map, files: &[&str], choices: &[Choice], top
         let label = crate::bytes::in_units(span.from).unwrap_or_else(|| span.from.to_string());
         let half = 3.2 * label.len() as f64;
         if let Some(row) = ends.iter().position(|&end| end < x - half) {
-            text(svg, x, axis + 17.0 + 12.0 * row as f64, "middle", &label, " font-size=\"10\"");
+            text(
+                svg,
+                x,
+                axis + 17.0 + 12.0 * row as f64,
+                "middle",
+                &label,
+                " font-size=\"10\"",
+            );
             ends[row] = x + half + 4.0;
         }
     }
@@ -132,7 +153,14 @@ fn draw_span(
     );
     let label = choice.to_string();
     if right - left > 6.5 * label.len() as f64 {
-        text(svg, (left + right) / 2.0, y + 18.0, "middle", &label, " font-size=\"11\"");
+        text(
+            svg,
+            (left + right) / 2.0,
+            y + 18.0,
+            "middle",
+            &label,
+            " font-size=\"11\"",
+        );
     }
 }
 
@@ -152,7 +180,10 @@ fn draw_legend(svg: &mut String, choices: &[Choice], top: f64) {
 }
 
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, content: &str, attributes: &str) {
-    let content = content.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let content = content
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
     let _ = writeln!(
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{attributes}>{content}</text>"
@@ -162,5 +193,9 @@ fn text(svg: &mut String, x: f64, y: f64, anchor: &str, content: &str, attribute
 /// The end of a path, which is what tells two files apart.
 fn shortened(path: &str) -> String {
     let count = path.chars().count();
-    if count <= 20 { path.to_owned() } else { "…".to_owned() + &path.chars().skip(count - 19).collect::<String>() }
+    if count <= 20 {
+        path.to_owned()
+    } else {
+        "…".to_owned() + &path.chars().skip(count - 19).collect::<String>()
+    }
 }

@@ -30,7 +30,11 @@ fn shown(files: &[&str], unavailable: Unavailable) -> Vec<String> {
     let mut lines = Vec::new();
     for map in changes(&tables.iter().collect::<Vec<_>>(), unavailable) {
         for span in &map.spans {
-            let choices: Vec<_> = span.decisions.iter().map(|d| d.choice.to_string()).collect();
+            let choices: Vec<_> = span
+                .decisions
+                .iter()
+                .map(|d| d.choice.to_string())
+                .collect();
             let range = tuner::bytes::range(span.from, span.to);
             lines.push(format!("{}: {range} {}", map.scope, choices.join(" -> ")));
         }
@@ -49,14 +53,20 @@ fn the_worked_example_changes_three_spans() {
             "allreduce, nodes 2, ranks 16: 117440512..150994943 ring/simple 48 channels -> tree/ll128 64 channels",
         ]
     );
-    assert_eq!(shown(&[OLD, &new], "ll128".parse().unwrap()), Vec::<String>::new());
+    assert_eq!(
+        shown(&[OLD, &new], "ll128".parse().unwrap()),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
 fn the_worked_example_shadows_rows_5_and_6_and_cuts_row_7() {
     let new = table(&(RULE.to_owned() + OLD));
     let shadows = new_shadows(&table(OLD), &new);
-    let kept: Vec<_> = shadows.iter().map(|s| (s.old_line, s.shadow.kept())).collect();
+    let kept: Vec<_> = shadows
+        .iter()
+        .map(|s| (s.old_line, s.shadow.kept()))
+        .collect();
     let cut = vec![(150_994_944, 234_881_024)];
     assert_eq!(kept, [(Some(5), vec![]), (Some(6), vec![]), (Some(7), cut)]);
     assert!(new_shadows(&new, &new).is_empty());
@@ -86,7 +96,11 @@ fn two_changes_to_one_base_agree_conflict_or_stay_apart() {
     let b = "allreduce,10,19,tree,ll,4,1,8\nallreduce,20,39,ring,ll,4,1,8\n";
     let tables = ["", a, b].map(table);
     let maps = changes(&tables.iter().collect::<Vec<_>>(), Unavailable::default());
-    let found: Vec<_> = maps[0].spans.iter().map(|s| (s.from, s.to, s.overlap())).collect();
+    let found: Vec<_> = maps[0]
+        .spans
+        .iter()
+        .map(|s| (s.from, s.to, s.overlap()))
+        .collect();
     assert_eq!(
         found,
         [
@@ -137,9 +151,11 @@ fn rows() -> impl Strategy<Value = String> {
         prop::sample::select(vec![-1, 1, 3]),
         prop::sample::select(vec![-1, 0, 1, 5]),
     )
-        .prop_map(|(coll, min, max, choice, channels, nodes, ranks, ops, reg)| {
-            format!("{coll},{min},{max},{choice},{channels},{nodes},{ranks},{ops},{reg}\n")
-        });
+        .prop_map(
+            |(coll, min, max, choice, channels, nodes, ranks, ops, reg)| {
+                format!("{coll},{min},{max},{choice},{channels},{nodes},{ranks},{ops},{reg}\n")
+            },
+        );
     prop::collection::vec(row, 0..5).prop_map(|rows| rows.concat())
 }
 

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use rstest::rstest;
 use tuner::evaluate::Channels;
 use tuner::{
-    Algorithm, Choice, Collective, Dialect, Protocol, Query, Situation, Table, Unavailable, evaluate,
+    Algorithm, Choice, Collective, Dialect, Protocol, Query, Situation, Table, Unavailable,
+    evaluate,
 };
 
 const A: Dialect = Dialect::NcclExample;
@@ -15,7 +16,11 @@ const B: Dialect = Dialect::RcclBuiltin;
 
 fn shown(dialect: Dialect, file: &str) -> Vec<String> {
     let table = Table::load(dialect, file.as_bytes());
-    table.rows.iter().map(|row| format!("{}: {}", row.line, row.rule)).collect()
+    table
+        .rows
+        .iter()
+        .map(|row| format!("{}: {}", row.line, row.rule))
+        .collect()
 }
 
 /// What each dialect loads. Facts from NCCL `plugins/tuner/example/plugin.c` (some of them seen
@@ -91,7 +96,16 @@ fn the_tail_of_a_long_comment_is_a_line(#[case] comment: usize, #[case] rows: [u
 
 fn ask(bytes: u64, nodes: i32, ranks: i32) -> Query {
     let collective = Collective::AllReduce;
-    Query { situation: Situation { collective, nodes, ranks, pipe_ops: 1, reg_buff: 0 }, bytes }
+    Query {
+        situation: Situation {
+            collective,
+            nodes,
+            ranks,
+            pipe_ops: 1,
+            reg_buff: 0,
+        },
+        bytes,
+    }
 }
 
 /// A prepended rule, as seen by running the public plugin on it.
@@ -162,7 +176,16 @@ fn token() -> impl Strategy<Value = String> {
 }
 
 fn name(good: &'static [&'static str]) -> impl Strategy<Value = String> {
-    let bad = ["Tree", "\"ring\"", "alltoall", "", " ", "ll129", "# x", "\u{feff}allreduce"];
+    let bad = [
+        "Tree",
+        "\"ring\"",
+        "alltoall",
+        "",
+        " ",
+        "ll129",
+        "# x",
+        "\u{feff}allreduce",
+    ];
     prop_oneof![
         6 => prop::sample::select(good).prop_map(str::to_owned),
         1 => prop::sample::select(bad.to_vec()).prop_map(str::to_owned),
@@ -171,9 +194,23 @@ fn name(good: &'static [&'static str]) -> impl Strategy<Value = String> {
 
 fn line() -> impl Strategy<Value = String> {
     let row = (
-        name(&["allreduce", "allgather", "broadcast", "reduce", "reducescatter"]),
+        name(&[
+            "allreduce",
+            "allgather",
+            "broadcast",
+            "reduce",
+            "reducescatter",
+        ]),
         prop::collection::vec(token(), 2),
-        name(&["tree", "ring", "nvls", "pat", "nvls_tree", "collnet_chain", "collnet_direct"]),
+        name(&[
+            "tree",
+            "ring",
+            "nvls",
+            "pat",
+            "nvls_tree",
+            "collnet_chain",
+            "collnet_direct",
+        ]),
         name(&["ll", "ll128", "simple"]),
         prop::collection::vec(token(), 2..8),
         prop::sample::select(vec![",", ",", ",", ",,", " , "]),
@@ -196,9 +233,16 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 fn file() -> impl Strategy<Value = Vec<u8>> {
-    let ended = (line(), prop::sample::select(vec!["\n", "\n", "\n", "\r\n", ""]));
-    let lines = prop::collection::vec(ended, 0..12)
-        .prop_map(|lines| lines.into_iter().map(|(line, end)| line + end).collect::<String>());
+    let ended = (
+        line(),
+        prop::sample::select(vec!["\n", "\n", "\n", "\r\n", ""]),
+    );
+    let lines = prop::collection::vec(ended, 0..12).prop_map(|lines| {
+        lines
+            .into_iter()
+            .map(|(line, end)| line + end)
+            .collect::<String>()
+    });
     prop_oneof![
         9 => lines.prop_map(String::into_bytes),
         1 => prop::collection::vec(prop::sample::select(b",\n\r#\0 \t-1a".to_vec()), 0..600),

@@ -15,79 +15,287 @@ fn places(file: &str, dialect: Dialect) -> Vec<String> {
 
 /// (rule, a file that it finds something in, where, a neighbour that it must leave alone)
 const TABLE: &[(&str, &str, &str, &str)] = &[
-    ("too-few-fields", "allreduce,0,9,tree,ll,4,1", "1:1", "allreduce,0,9,tree,ll,4,1,8"),
-    ("too-many-fields", "allreduce,0,9,tree,ll,4,1,8,-1,-1,cpx,8", "1:35",
-     "allreduce,0,9,tree,ll,4,1,8,-1,-1"),
-    ("unknown-name", "alltoall,0,9,tree,ll,4,1,8", "1:1", "allreduce,0,9,tree,ll,4,1,8"),
-    ("unknown-name", "allreduce,0,9,Tree,ll,4,1,8", "1:15", "allreduce,0,9,nvls_tree,ll,4,1,8"),
-    ("unknown-name", "allreduce,0,9,tree,LL,4,1,8", "1:20", "allreduce,0,9,tree, ll ,4,1,8"),
-    ("bad-bytes", "allreduce,32M,99999999,tree,ll,4,1,8", "1:11", "allreduce,32,99,tree,ll,4,1,8"),
-    ("bad-bytes", "allreduce,0,0x100,tree,ll,4,1,8", "1:13", "allreduce,0,100,tree,ll,4,1,8"),
-    ("bad-bytes", "allreduce,0,-1,tree,ll,4,1,8", "1:13",
-     "allreduce,0,18446744073709551615,tree,ll,4,1,8"),
-    ("bad-bytes", "allreduce,0,18446744073709551616,tree,ll,4,1,8", "1:13",
-     "allreduce,0,18446744073709551615,tree,ll,4,1,8"),
-    ("bad-integer", "allreduce,0,9,tree,ll,4,1,any", "1:27", "allreduce,0,9,tree,ll,4,1,-1"),
-    ("bad-integer", "allreduce,0,9,tree,ll,4,1,4294967295", "1:27", "allreduce,0,9,tree,ll,4,1,8"),
-    ("empty-field", "allreduce,0,9,tree,ll,,2,16,-1", "1:23", "allreduce,0,9,tree,ll,4,2,16,-1"),
-    ("empty-field", "allreduce,0,9,tree,ll, ,2,16", "1:23", "allreduce,0,9,tree,ll, 4,2,16"),
-    ("min-above-max", "allreduce,10,9,tree,ll,4,1,8", "1:11", "allreduce,9,9,tree,ll,4,1,8"),
-    ("never-matches", "allreduce,0,9,tree,ll,4,0,8", "1:25", "allreduce,0,9,tree,ll,4,-1,8"),
-    ("never-matches", "allreduce,0,9,tree,ll,4,1,0", "1:27", "allreduce,0,9,tree,ll,4,1,1"),
-    ("never-matches", "allreduce,0,9,tree,ll,4,1,8,0", "1:29", "allreduce,0,9,tree,ll,4,1,8,1"),
-    ("never-matches", "allreduce,0,9,tree,ll,4,1,8,-1,2", "1:32",
-     "allreduce,0,9,tree,ll,4,1,8,-1,1"),
-    ("ranks-below-nodes", "allreduce,0,9,tree,ll,4,16,8", "1:28", "allreduce,0,9,tree,ll,4,8,8"),
-    ("nul-byte", "allreduce,0,9,tree,ll,4,1,8\0", "1:28", "allreduce,0,9,tree,ll,4,1,8"),
-    ("live-comment", " # a,0,9,tree,ll,4,1,8", "1:1", " # a,0,9,tree,ll,4,1"),
-    ("header-row", "colltype,minbytes,maxbytes,algorithm,protocol,channels,nNodes,nRanks", "1:1",
-     "# colltype,minbytes,maxbytes"),
-    ("header-row", "Collective,Min Bytes,max", "1:1", "allreduce,0,9,tree,ll,4,1,8"),
-    ("quotes", "\"allreduce\",0,9,tree,ll,4,1,8", "1:1", "# \"allreduce\""),
+    (
+        "too-few-fields",
+        "allreduce,0,9,tree,ll,4,1",
+        "1:1",
+        "allreduce,0,9,tree,ll,4,1,8",
+    ),
+    (
+        "too-many-fields",
+        "allreduce,0,9,tree,ll,4,1,8,-1,-1,cpx,8",
+        "1:35",
+        "allreduce,0,9,tree,ll,4,1,8,-1,-1",
+    ),
+    (
+        "unknown-name",
+        "alltoall,0,9,tree,ll,4,1,8",
+        "1:1",
+        "allreduce,0,9,tree,ll,4,1,8",
+    ),
+    (
+        "unknown-name",
+        "allreduce,0,9,Tree,ll,4,1,8",
+        "1:15",
+        "allreduce,0,9,nvls_tree,ll,4,1,8",
+    ),
+    (
+        "unknown-name",
+        "allreduce,0,9,tree,LL,4,1,8",
+        "1:20",
+        "allreduce,0,9,tree, ll ,4,1,8",
+    ),
+    (
+        "bad-bytes",
+        "allreduce,32M,99999999,tree,ll,4,1,8",
+        "1:11",
+        "allreduce,32,99,tree,ll,4,1,8",
+    ),
+    (
+        "bad-bytes",
+        "allreduce,0,0x100,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,100,tree,ll,4,1,8",
+    ),
+    (
+        "bad-bytes",
+        "allreduce,0,-1,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,18446744073709551615,tree,ll,4,1,8",
+    ),
+    (
+        "bad-bytes",
+        "allreduce,0,18446744073709551616,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,18446744073709551615,tree,ll,4,1,8",
+    ),
+    (
+        "bad-integer",
+        "allreduce,0,9,tree,ll,4,1,any",
+        "1:27",
+        "allreduce,0,9,tree,ll,4,1,-1",
+    ),
+    (
+        "bad-integer",
+        "allreduce,0,9,tree,ll,4,1,4294967295",
+        "1:27",
+        "allreduce,0,9,tree,ll,4,1,8",
+    ),
+    (
+        "empty-field",
+        "allreduce,0,9,tree,ll,,2,16,-1",
+        "1:23",
+        "allreduce,0,9,tree,ll,4,2,16,-1",
+    ),
+    (
+        "empty-field",
+        "allreduce,0,9,tree,ll, ,2,16",
+        "1:23",
+        "allreduce,0,9,tree,ll, 4,2,16",
+    ),
+    (
+        "min-above-max",
+        "allreduce,10,9,tree,ll,4,1,8",
+        "1:11",
+        "allreduce,9,9,tree,ll,4,1,8",
+    ),
+    (
+        "never-matches",
+        "allreduce,0,9,tree,ll,4,0,8",
+        "1:25",
+        "allreduce,0,9,tree,ll,4,-1,8",
+    ),
+    (
+        "never-matches",
+        "allreduce,0,9,tree,ll,4,1,0",
+        "1:27",
+        "allreduce,0,9,tree,ll,4,1,1",
+    ),
+    (
+        "never-matches",
+        "allreduce,0,9,tree,ll,4,1,8,0",
+        "1:29",
+        "allreduce,0,9,tree,ll,4,1,8,1",
+    ),
+    (
+        "never-matches",
+        "allreduce,0,9,tree,ll,4,1,8,-1,2",
+        "1:32",
+        "allreduce,0,9,tree,ll,4,1,8,-1,1",
+    ),
+    (
+        "ranks-below-nodes",
+        "allreduce,0,9,tree,ll,4,16,8",
+        "1:28",
+        "allreduce,0,9,tree,ll,4,8,8",
+    ),
+    (
+        "nul-byte",
+        "allreduce,0,9,tree,ll,4,1,8\0",
+        "1:28",
+        "allreduce,0,9,tree,ll,4,1,8",
+    ),
+    (
+        "live-comment",
+        " # a,0,9,tree,ll,4,1,8",
+        "1:1",
+        " # a,0,9,tree,ll,4,1",
+    ),
+    (
+        "header-row",
+        "colltype,minbytes,maxbytes,algorithm,protocol,channels,nNodes,nRanks",
+        "1:1",
+        "# colltype,minbytes,maxbytes",
+    ),
+    (
+        "header-row",
+        "Collective,Min Bytes,max",
+        "1:1",
+        "allreduce,0,9,tree,ll,4,1,8",
+    ),
+    (
+        "quotes",
+        "\"allreduce\",0,9,tree,ll,4,1,8",
+        "1:1",
+        "# \"allreduce\"",
+    ),
     ("byte-order-mark", "\u{feff}# x", "1:1", "# \u{feff}"),
     ("crlf", "# a\r\n# b\r\n", "1:1", "# a\n# b\n"),
     ("indented-comment", "\t# a", "1:1", "# a"),
-    ("trailing-text", "allreduce,0,9,tree,ll,4,1,8 # x", "1:28", "allreduce,0,9,tree,ll,4,1,8 "),
-    ("channels", "allreduce,0,9,tree,ll,0,1,8", "1:23", "allreduce,0,9,tree,ll,-1,1,8"),
-    ("channels", "allreduce,0,9,tree,ll,-2,1,8", "1:23", "allreduce,0,9,tree,ll,1,1,8"),
-    ("shadowed", "allreduce,0,9,tree,ll,4,1,8\nallreduce,2,3,ring,ll,4,1,8", "2:1",
-     "allreduce,0,9,tree,ll,4,1,8\nallreduce,2,3,ring,ll,4,2,8"),
-    ("shadowed", "allreduce,0,9,tree,ll,4,-1,8\nallreduce,5,20,ring,ll,4,1,8", "2:1",
-     "allreduce,0,9,tree,ll,4,-1,8\nallreduce,10,20,ring,ll,4,1,8"),
-    ("specific-first", "allreduce,0,9,tree,ll,4,1,8\nallreduce,0,9,ring,ll,4,-1,-1", "2:1",
-     "allreduce,0,9,tree,ll,4,-1,-1\nallreduce,0,9,ring,ll,4,1,8"),
-    ("gap", "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1025,2047,ring,ll,4,1,8", "2:11",
-     "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1024,2047,ring,ll,4,1,8"),
-    ("gap", "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1025,2047,ring,ll,4,1,8", "2:11",
-     "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1025,2047,ring,ll,4,1,8\nallreduce,0,4096,ring,ll,4,-1,-1"),
-    ("touching-bounds", "allreduce,0,65536,tree,ll,4,1,8\nallreduce,65536,99999,ring,ll,4,1,8",
-     "2:11", "allreduce,0,65536,tree,ll,4,1,8\nallreduce,65537,99999,ring,ll,4,1,8"),
-    ("touching-bounds", "allreduce,65536,99999,ring,ll,4,1,8\nallreduce,0,65536,tree,ll,4,1,8",
-     "2:13", "allreduce,65536,99999,ring,ll,4,1,8\nallreduce,0,65535,tree,ll,4,1,8"),
-    ("mixed-bounds", "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1024,2047,ring,ll,4,1,8\nallreduce,2048,4096,ring,ll,4,1,8",
-     "3:16", "allreduce,0,1024,tree,ll,4,1,8\nallreduce,1025,2048,ring,ll,4,1,8\nallreduce,2049,4096,ring,ll,4,1,8"),
-    ("near-power", "allreduce,0,2097000,tree,ll,4,1,8", "1:13", "allreduce,0,2097151,tree,ll,4,1,8"),
-    ("near-power", "allreduce,0,2097000,tree,ll,4,1,8", "1:13", "allreduce,0,1000000,tree,ll,4,1,8"),
-    ("open-top", "allreduce,0,4294967295,tree,ll,4,1,8", "1:13",
-     "allreduce,0,18446744073709551615,tree,ll,4,1,8"),
-    ("ranks-not-multiple", "allreduce,0,9,tree,ll,4,2,15", "1:27", "allreduce,0,9,tree,ll,4,2,16"),
-    ("algorithm-unsupported", "reducescatter,0,9,tree,ll,4,1,8", "1:19",
-     "reducescatter,0,9,ring,ll,4,1,8"),
-    ("algorithm-unsupported", "broadcast,0,9,tree,ll,4,1,8", "1:15", "allreduce,0,9,tree,ll,4,1,8"),
-    ("algorithm-unsupported", "allreduce,0,9,nvls,ll,4,1,8", "1:20",
-     "allreduce,0,9,nvls,simple,4,1,8"),
-    ("unreachable-max", "allreduce,0,150994943,tree,ll,4,1,8", "1:13",
-     "allreduce,0,150994944,tree,ll,4,1,8"),
-    ("unreachable-max", "allgather,0,96,ring,ll,4,2,16", "1:13", "allgather,0,64,ring,ll,4,2,16"),
+    (
+        "trailing-text",
+        "allreduce,0,9,tree,ll,4,1,8 # x",
+        "1:28",
+        "allreduce,0,9,tree,ll,4,1,8 ",
+    ),
+    (
+        "channels",
+        "allreduce,0,9,tree,ll,0,1,8",
+        "1:23",
+        "allreduce,0,9,tree,ll,-1,1,8",
+    ),
+    (
+        "channels",
+        "allreduce,0,9,tree,ll,-2,1,8",
+        "1:23",
+        "allreduce,0,9,tree,ll,1,1,8",
+    ),
+    (
+        "shadowed",
+        "allreduce,0,9,tree,ll,4,1,8\nallreduce,2,3,ring,ll,4,1,8",
+        "2:1",
+        "allreduce,0,9,tree,ll,4,1,8\nallreduce,2,3,ring,ll,4,2,8",
+    ),
+    (
+        "shadowed",
+        "allreduce,0,9,tree,ll,4,-1,8\nallreduce,5,20,ring,ll,4,1,8",
+        "2:1",
+        "allreduce,0,9,tree,ll,4,-1,8\nallreduce,10,20,ring,ll,4,1,8",
+    ),
+    (
+        "specific-first",
+        "allreduce,0,9,tree,ll,4,1,8\nallreduce,0,9,ring,ll,4,-1,-1",
+        "2:1",
+        "allreduce,0,9,tree,ll,4,-1,-1\nallreduce,0,9,ring,ll,4,1,8",
+    ),
+    (
+        "gap",
+        "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1025,2047,ring,ll,4,1,8",
+        "2:11",
+        "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1024,2047,ring,ll,4,1,8",
+    ),
+    (
+        "gap",
+        "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1025,2047,ring,ll,4,1,8",
+        "2:11",
+        "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1025,2047,ring,ll,4,1,8\nallreduce,0,4096,ring,ll,4,-1,-1",
+    ),
+    (
+        "touching-bounds",
+        "allreduce,0,65536,tree,ll,4,1,8\nallreduce,65536,99999,ring,ll,4,1,8",
+        "2:11",
+        "allreduce,0,65536,tree,ll,4,1,8\nallreduce,65537,99999,ring,ll,4,1,8",
+    ),
+    (
+        "touching-bounds",
+        "allreduce,65536,99999,ring,ll,4,1,8\nallreduce,0,65536,tree,ll,4,1,8",
+        "2:13",
+        "allreduce,65536,99999,ring,ll,4,1,8\nallreduce,0,65535,tree,ll,4,1,8",
+    ),
+    (
+        "mixed-bounds",
+        "allreduce,0,1023,tree,ll,4,1,8\nallreduce,1024,2047,ring,ll,4,1,8\nallreduce,2048,4096,ring,ll,4,1,8",
+        "3:16",
+        "allreduce,0,1024,tree,ll,4,1,8\nallreduce,1025,2048,ring,ll,4,1,8\nallreduce,2049,4096,ring,ll,4,1,8",
+    ),
+    (
+        "near-power",
+        "allreduce,0,2097000,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,2097151,tree,ll,4,1,8",
+    ),
+    (
+        "near-power",
+        "allreduce,0,2097000,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,1000000,tree,ll,4,1,8",
+    ),
+    (
+        "open-top",
+        "allreduce,0,4294967295,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,18446744073709551615,tree,ll,4,1,8",
+    ),
+    (
+        "ranks-not-multiple",
+        "allreduce,0,9,tree,ll,4,2,15",
+        "1:27",
+        "allreduce,0,9,tree,ll,4,2,16",
+    ),
+    (
+        "algorithm-unsupported",
+        "reducescatter,0,9,tree,ll,4,1,8",
+        "1:19",
+        "reducescatter,0,9,ring,ll,4,1,8",
+    ),
+    (
+        "algorithm-unsupported",
+        "broadcast,0,9,tree,ll,4,1,8",
+        "1:15",
+        "allreduce,0,9,tree,ll,4,1,8",
+    ),
+    (
+        "algorithm-unsupported",
+        "allreduce,0,9,nvls,ll,4,1,8",
+        "1:20",
+        "allreduce,0,9,nvls,simple,4,1,8",
+    ),
+    (
+        "unreachable-max",
+        "allreduce,0,150994943,tree,ll,4,1,8",
+        "1:13",
+        "allreduce,0,150994944,tree,ll,4,1,8",
+    ),
+    (
+        "unreachable-max",
+        "allgather,0,96,ring,ll,4,2,16",
+        "1:13",
+        "allgather,0,64,ring,ll,4,2,16",
+    ),
 ];
 
 #[test]
 fn every_rule_fires_in_its_place_and_not_beside_it() {
     for (rule, file, place, neighbour) in TABLE {
         let found = places(file, A);
-        assert!(found.contains(&format!("{rule}@{place}")), "{rule} in {file:?}: {found:?}");
+        assert!(
+            found.contains(&format!("{rule}@{place}")),
+            "{rule} in {file:?}: {found:?}"
+        );
         let beside = places(neighbour, A);
-        let silent = !beside.iter().any(|found| found.starts_with(&format!("{rule}@")));
+        let silent = !beside
+            .iter()
+            .any(|found| found.starts_with(&format!("{rule}@")));
         assert!(silent, "{rule} in {neighbour:?}: {beside:?}");
     }
 }
@@ -105,24 +313,53 @@ fn a_line_of_256_bytes_is_too_long() {
     let line = |length: usize| format!("#{}", "x".repeat(length - 1));
     assert_eq!(places(&line(255), A), Vec::<String>::new());
     let found = places(&(line(255) + "allreduce,0,9,tree,ll,4,1,8"), A);
-    assert!(found.contains(&"line-too-long@1:256".to_owned()), "{found:?}");
+    assert!(
+        found.contains(&"line-too-long@1:256".to_owned()),
+        "{found:?}"
+    );
 }
 
 #[rstest]
-#[case("allreduce,0,9,tree,ll,4,1", "dropped without a message (7 fields)", "dropped without a message (7 fields)")]
-#[case("alltoall,0,9,tree,ll,4,1,8", "loaded: allreduce 0..9 tree/ll, 4 channels, nodes 1, ranks 8", "skipped with a warning (unknown colltype)")]
-#[case("allreduce,0,9,tree,ll, ,1,8", "loaded: allreduce 0..9 tree/ll, 0 channels, nodes 1, ranks 8", "skipped with a warning (empty field)")]
-#[case("allreduce,0,9,tree,ll,4,0,8", "loaded, but never matches: allreduce 0..9 tree/ll, 4 channels, nodes 0, ranks 8", "loaded, but never matches: allreduce 0..9 tree/ll, 4 channels, nodes 0, ranks 8")]
+#[case(
+    "allreduce,0,9,tree,ll,4,1",
+    "dropped without a message (7 fields)",
+    "dropped without a message (7 fields)"
+)]
+#[case(
+    "alltoall,0,9,tree,ll,4,1,8",
+    "loaded: allreduce 0..9 tree/ll, 4 channels, nodes 1, ranks 8",
+    "skipped with a warning (unknown colltype)"
+)]
+#[case(
+    "allreduce,0,9,tree,ll, ,1,8",
+    "loaded: allreduce 0..9 tree/ll, 0 channels, nodes 1, ranks 8",
+    "skipped with a warning (empty field)"
+)]
+#[case(
+    "allreduce,0,9,tree,ll,4,0,8",
+    "loaded, but never matches: allreduce 0..9 tree/ll, 4 channels, nodes 0, ranks 8",
+    "loaded, but never matches: allreduce 0..9 tree/ll, 4 channels, nodes 0, ranks 8"
+)]
 fn each_finding_says_what_each_dialect_does(#[case] file: &str, #[case] a: &str, #[case] b: &str) {
     let findings = lint(file.as_bytes(), A);
-    let error = findings.iter().find(|f| f.severity == Severity::Error).unwrap();
-    let effects: Vec<_> = error.effects.iter().map(|effect| effect.what.as_str()).collect();
+    let error = findings
+        .iter()
+        .find(|f| f.severity == Severity::Error)
+        .unwrap();
+    let effects: Vec<_> = error
+        .effects
+        .iter()
+        .map(|effect| effect.what.as_str())
+        .collect();
     assert_eq!(effects, [a, b]);
 }
 
 #[rstest]
 #[case("allreduce,32M,64M,tree,ll,4,1,8", "write 33554432, if that is meant")]
-#[case("allreduce,1e6,2000000,tree,ll,4,1,8", "write 1000000, if that is meant")]
+#[case(
+    "allreduce,1e6,2000000,tree,ll,4,1,8",
+    "write 1000000, if that is meant"
+)]
 #[case("allreduce,0x100,512,tree,ll,4,1,8", "write 256, if that is meant")]
 #[case("all_reduce,0,9,tree,ll,4,1,8", "write `allreduce`")]
 fn suggestions_name_the_value(#[case] file: &str, #[case] suggestion: &str) {
@@ -164,7 +401,10 @@ fn fix_repairs_what_is_mechanical_and_lists_it() {
         "# colltype,minbytes,maxbytes\n# note\nallreduce,0,65536,tree,ll,4,1,8\n\
          allreduce,65537,131071,ring,ll,4,1,8\nallreduce,32M,1,ring,ll,4,2,8"
     );
-    let listed: Vec<_> = edits.iter().map(|edit| (edit.line, edit.rule.name())).collect();
+    let listed: Vec<_> = edits
+        .iter()
+        .map(|edit| (edit.line, edit.rule.name()))
+        .collect();
     assert_eq!(
         listed,
         [

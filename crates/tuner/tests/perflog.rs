@@ -4,8 +4,8 @@
 mod logs;
 
 use logs::{
-    ALLTOALL, HYPERCUBE, ITERATIONS, MODERN, NO_CHECK, OLD, OLD_ALLTOALL, ROCM, ROCM_IN_PLACE, ROWS,
-    Style, json, log,
+    ALLTOALL, HYPERCUBE, ITERATIONS, MODERN, NO_CHECK, OLD, OLD_ALLTOALL, ROCM, ROCM_IN_PLACE,
+    ROWS, Style, json, log,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -39,13 +39,19 @@ fn every_version_is_read_whole(
         assert!(found.tool.unwrap().starts_with(tool));
     }
     let last = found.rows.last().unwrap();
-    assert_eq!((last.size_bytes, last.count, last.dtype.as_str()), (134_217_728, 33_554_432, "float"));
+    assert_eq!(
+        (last.size_bytes, last.count, last.dtype.as_str()),
+        (134_217_728, 33_554_432, "float")
+    );
     assert_eq!(last.redop.as_deref(), style.redop);
     assert_eq!(last.root, style.root.then_some(-1));
     assert_eq!(last.halves.len(), halves);
     let half = &last.halves[0];
     assert_eq!(half.time_us, 6728.20);
-    assert!((half.busbw_gbs - half.algbw_gbs * style.factor).abs() < 0.02, "{half:?}");
+    assert!(
+        (half.busbw_gbs - half.algbw_gbs * style.factor).abs() < 0.02,
+        "{half:?}"
+    );
     assert_eq!(half.extra.len(), style.columns.len() - 3);
 }
 
@@ -53,13 +59,26 @@ fn every_version_is_read_whole(
 fn halves_keep_their_kind_and_check() {
     let kinds = |style: &Style| {
         let found = judged(&log(style));
-        found.rows[1].halves.iter().map(|half| (half.kind, half.check)).collect::<Vec<_>>()
+        found.rows[1]
+            .halves
+            .iter()
+            .map(|half| (half.kind, half.check))
+            .collect::<Vec<_>>()
     };
     let (out, r#in) = (HalfKind::OutOfPlace, HalfKind::InPlace);
-    assert_eq!(kinds(&ALLTOALL), [(out, Check::Wrong(0.0)), (r#in, Check::NotChecked)]);
+    assert_eq!(
+        kinds(&ALLTOALL),
+        [(out, Check::Wrong(0.0)), (r#in, Check::NotChecked)]
+    );
     assert_eq!(kinds(&ROCM_IN_PLACE), [(r#in, Check::Wrong(0.0))]);
-    let deviation = |value| Check::Deviation { value, exceeds: false };
-    assert_eq!(kinds(&OLD), [(out, deviation(0.0)), (r#in, deviation(3e-7))]);
+    let deviation = |value| Check::Deviation {
+        value,
+        exceeds: false,
+    };
+    assert_eq!(
+        kinds(&OLD),
+        [(out, deviation(0.0)), (r#in, deviation(3e-7))]
+    );
 }
 
 #[test]
@@ -67,7 +86,12 @@ fn json_gives_the_same_rows_and_never_the_environment() {
     let (found, text) = (judged(&json()), judged(&log(&MODERN)));
     assert_eq!((found.status, &found.reasons), (Fine, &vec![]));
     assert_eq!(found.collective.as_deref(), Some("all_reduce"));
-    let sizes = |log: &Log| log.rows.iter().map(|row| (row.size_bytes, row.root)).collect::<Vec<_>>();
+    let sizes = |log: &Log| {
+        log.rows
+            .iter()
+            .map(|row| (row.size_bytes, row.root))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(sizes(&found), sizes(&text));
     let written = serde_json::to_string(&found).unwrap() + &csv(&[("x", &found)]);
     assert!(!written.contains("secret"), "{written}");
@@ -79,13 +103,21 @@ fn a_blank_first_half_leaves_the_second() {
     let good = log(&MODERN);
     let row = row_of(&good, 134_217_728);
     let tokens: Vec<&str> = row.split_whitespace().collect();
-    let blank = format!("{}{}  {}", tokens[..5].join("  "), " ".repeat(32), tokens[9..].join("  "));
+    let blank = format!(
+        "{}{}  {}",
+        tokens[..5].join("  "),
+        " ".repeat(32),
+        tokens[9..].join("  ")
+    );
     let found = judged(&good.replacen(&row, &blank, 1));
     let halves = &found.rows.last().unwrap().halves;
     assert_eq!((halves.len(), halves[0].kind), (1, HalfKind::InPlace));
     assert_eq!(halves[0].time_us, 6729.20);
     let unclear = format!("{}  {}", tokens[..5].join("  "), tokens[9..].join("  "));
-    assert_eq!(judged(&good.replacen(&row, &unclear, 1)).unreadable.len(), 1);
+    assert_eq!(
+        judged(&good.replacen(&row, &unclear, 1)).unreadable.len(),
+        1
+    );
 }
 
 /// Columns of words, and halves in another order.
@@ -98,8 +130,17 @@ fn the_header_decides_what_columns_are() {
     let found = judged(text);
     assert_eq!((found.status, &found.reasons), (Fine, &vec![]));
     let halves = &found.rows[0].halves;
-    assert_eq!((halves[0].kind, halves[1].kind), (HalfKind::InPlace, HalfKind::OutOfPlace));
-    assert_eq!(halves[0].extra, [("algo".into(), "RING".into()), ("proto".into(), "LL".into())]);
+    assert_eq!(
+        (halves[0].kind, halves[1].kind),
+        (HalfKind::InPlace, HalfKind::OutOfPlace)
+    );
+    assert_eq!(
+        halves[0].extra,
+        [
+            ("algo".into(), "RING".into()),
+            ("proto".into(), "LL".into())
+        ]
+    );
 }
 
 /// The first versions: no `#`, milliseconds, other names.
@@ -132,7 +173,10 @@ fn until(text: &str, piece: &str) -> String {
 }
 
 fn prefixed(text: &str, prefix: impl Fn(usize) -> String) -> String {
-    text.lines().enumerate().map(|(i, line)| prefix(i) + line + "\n").collect()
+    text.lines()
+        .enumerate()
+        .map(|(i, line)| prefix(i) + line + "\n")
+        .collect()
 }
 
 /// A row cut after its first half, with noise there.
@@ -140,7 +184,11 @@ fn split_row(text: &str, after: usize, noise: &str) -> String {
     let row = row_of(text, 65_536);
     let tokens: Vec<&str> = row.split_whitespace().collect();
     let (head, tail) = tokens.split_at(after);
-    with(text, &row, &format!("   {}{noise}   {}", head.join("   "), tail.join("   ")))
+    with(
+        text,
+        &row,
+        &format!("   {}{noise}   {}", head.join("   "), tail.join("   ")),
+    )
 }
 
 const NOISE: &str = "hostA:5001:5001 [1] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n";
@@ -149,12 +197,14 @@ fn json_without_first_halves() -> String {
     let text = json();
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        lines.push(match (line.find("\"out_of_place\""), line.find("\"in_place\"")) {
-            (Some(from), Some(to)) => {
-                format!("{}\"out_of_place\": null, {}", &line[..from], &line[to..])
-            }
-            _ => line.to_owned(),
-        });
+        lines.push(
+            match (line.find("\"out_of_place\""), line.find("\"in_place\"")) {
+                (Some(from), Some(to)) => {
+                    format!("{}\"out_of_place\": null, {}", &line[..from], &line[to..])
+                }
+                _ => line.to_owned(),
+            },
+        );
     }
     lines.join("\n")
 }
@@ -173,102 +223,627 @@ fn corpus() -> Vec<(&'static str, String, Status, usize, usize)> {
     vec![
         // complete and right, in disguise
         ("as_is", good.clone(), Fine, all, 0),
-        ("windows_line_ends", good.replace('\n', "\r\n"), Fine, all, 0),
-        ("no_last_line_feed", good.trim_end().to_owned(), Fine, all, 0),
-        ("mpirun_tags", prefixed(&good, |_| "[1,0]<stdout>:".to_owned()), Fine, all, 0),
-        ("prte_tags", prefixed(&good, |_| "[prterun-h-1@1,0]<stdout>: ".to_owned()), Fine, all, 0),
-        ("srun_labels", prefixed(&good, |_| "0: ".to_owned()), Fine, all, 0),
-        ("srun_padded_labels", prefixed(&good, |_| " 3: ".to_owned()), Fine, all, 0),
-        ("mpich_ranks", prefixed(&good, |_| "[0] ".to_owned()), Fine, all, 0),
-        ("compose", prefixed(&good, |_| "worker-0  | ".to_owned()), Fine, all, 0),
-        ("pdsh", prefixed(&good, |_| "node17: ".to_owned()), Fine, all, 0),
-        ("time_stamps", prefixed(&good, |i| format!("2026-01-02T03:04:{i:02}.5Z ")), Fine, all, 0),
-        ("stamps_and_tags", prefixed(&good, |i| format!("2026-01-02 03:04:{i:02} [1,0]<stdout>:")), Fine, all, 0),
-        ("quoted_in_a_mail", prefixed(&good, |_| "> ".to_owned()), Fine, all, 0),
-        ("colours", prefixed(&good, |_| "\x1b[0m".to_owned()), Fine, all, 0),
-        ("other_ranks_tagged", good.lines().map(|l| format!("[1,0]<stdout>:{l}\n[1,1]<stderr>:{NOISE}")).collect(), Fine, all, 0),
-        ("noise_between_rows", good.lines().map(|l| format!("{l}\n{NOISE}")).collect(), Fine, all, 0),
-        ("cpu_time", good.replace("time   algbw", "cputime   algbw"), Fine, all, 0),
-        ("scientific_times", with(&good, "6728.20", "6.7e+03"), Fine, all, 0),
-        ("without_group_line", with(&good, "out-of-place", ""), Fine, all, 0),
-        ("two_runs_in_one_file", format!("{good}{good}"), Fine, 2 * all, 0),
-        ("min_bandwidth_kept", with(&good, " \n#\n# Coll", " OK\n#\n# Coll"), Fine, all, 0),
-        ("last_library_message", with(&good, "# Collective test concluded", "# error: unhandled cuda error\n# Collective test concluded"), Fine, all, 0),
-        ("bitwise_repeatable", with(&good, "# Avg", "# Bitwise mismatches   : 0 OK\n# Avg"), Fine, all, 0),
+        (
+            "windows_line_ends",
+            good.replace('\n', "\r\n"),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "no_last_line_feed",
+            good.trim_end().to_owned(),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "mpirun_tags",
+            prefixed(&good, |_| "[1,0]<stdout>:".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "prte_tags",
+            prefixed(&good, |_| "[prterun-h-1@1,0]<stdout>: ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "srun_labels",
+            prefixed(&good, |_| "0: ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "srun_padded_labels",
+            prefixed(&good, |_| " 3: ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "mpich_ranks",
+            prefixed(&good, |_| "[0] ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "compose",
+            prefixed(&good, |_| "worker-0  | ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "pdsh",
+            prefixed(&good, |_| "node17: ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "time_stamps",
+            prefixed(&good, |i| format!("2026-01-02T03:04:{i:02}.5Z ")),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "stamps_and_tags",
+            prefixed(&good, |i| format!("2026-01-02 03:04:{i:02} [1,0]<stdout>:")),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "quoted_in_a_mail",
+            prefixed(&good, |_| "> ".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "colours",
+            prefixed(&good, |_| "\x1b[0m".to_owned()),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "other_ranks_tagged",
+            good.lines()
+                .map(|l| format!("[1,0]<stdout>:{l}\n[1,1]<stderr>:{NOISE}"))
+                .collect(),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_between_rows",
+            good.lines().map(|l| format!("{l}\n{NOISE}")).collect(),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "cpu_time",
+            good.replace("time   algbw", "cputime   algbw"),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "scientific_times",
+            with(&good, "6728.20", "6.7e+03"),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "without_group_line",
+            with(&good, "out-of-place", ""),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "two_runs_in_one_file",
+            format!("{good}{good}"),
+            Fine,
+            2 * all,
+            0,
+        ),
+        (
+            "min_bandwidth_kept",
+            with(&good, " \n#\n# Coll", " OK\n#\n# Coll"),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "last_library_message",
+            with(
+                &good,
+                "# Collective test concluded",
+                "# error: unhandled cuda error\n# Collective test concluded",
+            ),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "bitwise_repeatable",
+            with(&good, "# Avg", "# Bitwise mismatches   : 0 OK\n# Avg"),
+            Fine,
+            all,
+            0,
+        ),
         // noise inside rows: taken out where one reading is left
-        ("noise_after_the_fields", split_row(&good, 5, &format!("\n{NOISE}")), Fine, all, 0),
-        ("noise_glued_to_the_root", split_row(&good, 5, NOISE), Fine, all, 0),
-        ("noise_between_halves", split_row(&good, 9, &format!(" {NOISE}")), Fine, all, 0),
-        ("noise_glued_to_the_check", split_row(&good, 9, NOISE), Fine, all, 0),
-        ("noise_on_the_same_line", split_row(&good, 9, " WARN something "), Fine, all, 0),
-        ("noise_in_both_places", split_row(&split_row(&good, 5, &format!("\n{NOISE}")), 5, NOISE), Fine, all, 0),
-        ("noise_before_the_row", with(&good, &row_of(&good, 4096), &format!("WARN x {}", row_of(&good, 4096))), Fine, all, 0),
+        (
+            "noise_after_the_fields",
+            split_row(&good, 5, &format!("\n{NOISE}")),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_glued_to_the_root",
+            split_row(&good, 5, NOISE),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_between_halves",
+            split_row(&good, 9, &format!(" {NOISE}")),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_glued_to_the_check",
+            split_row(&good, 9, NOISE),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_on_the_same_line",
+            split_row(&good, 9, " WARN something "),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_in_both_places",
+            split_row(&split_row(&good, 5, &format!("\n{NOISE}")), 5, NOISE),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "noise_before_the_row",
+            with(
+                &good,
+                &row_of(&good, 4096),
+                &format!("WARN x {}", row_of(&good, 4096)),
+            ),
+            Fine,
+            all,
+            0,
+        ),
         // noise that leaves doubt: reported
-        ("noise_inside_a_half", split_row(&good, 7, &format!(" {NOISE}")), Truncated, all - 1, 1),
-        ("noise_glued_to_a_time", with(&good, "6728.20", "6728.20WARN"), Truncated, all - 1, 1),
-        ("numbers_as_noise", split_row(&good, 9, " 12 "), Truncated, all - 1, 1),
-        ("glued_name_with_digits", split_row(&good, 9, "4gpu: hello\n"), Truncated, all - 1, 2),
+        (
+            "noise_inside_a_half",
+            split_row(&good, 7, &format!(" {NOISE}")),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "noise_glued_to_a_time",
+            with(&good, "6728.20", "6728.20WARN"),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "numbers_as_noise",
+            split_row(&good, 9, " 12 "),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "glued_name_with_digits",
+            split_row(&good, 9, "4gpu: hello\n"),
+            Truncated,
+            all - 1,
+            2,
+        ),
         // wrong
         ("wrong_count", wrong_row("96"), Wrong, all, 0),
         ("wrong_scientific", wrong_row("2.09715e+06"), Wrong, all, 0),
-        ("wrong_and_exit_message", wrong_row("96") + failure, Wrong, all, 0),
-        ("wrong_and_crashed", wrong_row("96") + "Segmentation fault (core dumped)\n", Wrong, all, 0),
-        ("wrong_and_cut", until(&wrong_row("96"), "# Out of"), Wrong, all, 0),
-        ("wrong_row_footer_ok", with(&wrong_row("96"), "2 FAILED", "0 OK"), Wrong, all, 0),
-        ("footer_failed_no_wrong_row", with(&good, "values : 0 OK", "values : 4 FAILED"), Wrong, all, 0),
-        ("not_bitwise_repeatable", with(&good, "# Avg", "# Bitwise mismatches   : 2 FAILED\n# Avg"), Wrong, all, 0),
-        ("old_large_deviation", with(&log(&OLD), "3e-07", "1e+00"), Wrong, all, 0),
-        ("old_asterisk", with(&log(&OLD), "3e-07", "3e-07*"), Wrong, all, 0),
-        ("old_not_a_number", with(&log(&OLD), "3e-07", "nan"), Wrong, all, 0),
+        (
+            "wrong_and_exit_message",
+            wrong_row("96") + failure,
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "wrong_and_crashed",
+            wrong_row("96") + "Segmentation fault (core dumped)\n",
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "wrong_and_cut",
+            until(&wrong_row("96"), "# Out of"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "wrong_row_footer_ok",
+            with(&wrong_row("96"), "2 FAILED", "0 OK"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "footer_failed_no_wrong_row",
+            with(&good, "values : 0 OK", "values : 4 FAILED"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "not_bitwise_repeatable",
+            with(&good, "# Avg", "# Bitwise mismatches   : 2 FAILED\n# Avg"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "old_large_deviation",
+            with(&log(&OLD), "3e-07", "1e+00"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "old_asterisk",
+            with(&log(&OLD), "3e-07", "3e-07*"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "old_not_a_number",
+            with(&log(&OLD), "3e-07", "nan"),
+            Wrong,
+            all,
+            0,
+        ),
         // unchecked
         ("validation_off", log(&NO_CHECK), Unchecked, all, 0),
-        ("one_row_unchecked", with(&good, &row_of(&good, 4096), &row_of(&log(&NO_CHECK), 4096)), Unchecked, all, 0),
-        ("in_place_alltoall_only", log(&Style { halves: &["in-place"], checks: &["N/A"], ..ALLTOALL }), Unchecked, all, 0),
+        (
+            "one_row_unchecked",
+            with(&good, &row_of(&good, 4096), &row_of(&log(&NO_CHECK), 4096)),
+            Unchecked,
+            all,
+            0,
+        ),
+        (
+            "in_place_alltoall_only",
+            log(&Style {
+                halves: &["in-place"],
+                checks: &["N/A"],
+                ..ALLTOALL
+            }),
+            Unchecked,
+            all,
+            0,
+        ),
         // truncated
-        ("cut_before_the_footer", until(&good, "# Out of"), Truncated, all, 0),
-        ("cut_inside_the_footer", until(&good, "# Avg"), Truncated, all, 0),
-        ("cut_inside_a_row", until(&good, "6728.20"), Truncated, all - 1, 1),
-        ("cut_before_the_rows", until(&good, "           0 "), Truncated, 0, 0),
-        ("cut_before_the_header", until(&good, "NCCL version"), Truncated, 0, 0),
-        ("a_row_lost", with(&good, &row_of(&good, 1_048_576), ""), Truncated, all - 1, 0),
-        ("a_number_changed", with(&good, &row_of(&good, 134_217_728), &row_of(&good, 134_217_728).replace("34.", "33.")), Truncated, all, 0),
-        ("a_digit_lost", with(&good, "6728.20", "728.20"), Truncated, all - 1, 1),
-        ("a_time_is_no_number", with(&good, "6728.20", "6728.2x"), Truncated, all - 1, 1),
-        ("a_column_lost", with(&good, "6728.20", ""), Truncated, all - 1, 1),
-        ("a_size_shrank", with(&good, "   134217728  ", "   13421772  "), Truncated, all - 1, 1),
-        ("footer_garbled", with(&good, "values : 0 OK", "values : 0 O"), Truncated, all, 1),
-        ("rows_without_header", good.lines().filter(|l| !l.starts_with('#')).map(|l| format!("{l}\n")).collect(), Truncated, 0, all),
-        ("footer_without_header", good[good.find("# Out of").unwrap()..].to_owned(), Truncated, 0, 0),
-        ("second_run_never_began", format!("{good}{}", until(&good, "NCCL version")), Truncated, all, 0),
-        ("second_run_cut", format!("{good}{}", until(&good, "# Out of")), Truncated, 2 * all, 0),
-        ("two_worlds_one_footer", until(&good, "           0 ") + &good, Truncated, all, 0),
+        (
+            "cut_before_the_footer",
+            until(&good, "# Out of"),
+            Truncated,
+            all,
+            0,
+        ),
+        (
+            "cut_inside_the_footer",
+            until(&good, "# Avg"),
+            Truncated,
+            all,
+            0,
+        ),
+        (
+            "cut_inside_a_row",
+            until(&good, "6728.20"),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "cut_before_the_rows",
+            until(&good, "           0 "),
+            Truncated,
+            0,
+            0,
+        ),
+        (
+            "cut_before_the_header",
+            until(&good, "NCCL version"),
+            Truncated,
+            0,
+            0,
+        ),
+        (
+            "a_row_lost",
+            with(&good, &row_of(&good, 1_048_576), ""),
+            Truncated,
+            all - 1,
+            0,
+        ),
+        (
+            "a_number_changed",
+            with(
+                &good,
+                &row_of(&good, 134_217_728),
+                &row_of(&good, 134_217_728).replace("34.", "33."),
+            ),
+            Truncated,
+            all,
+            0,
+        ),
+        (
+            "a_digit_lost",
+            with(&good, "6728.20", "728.20"),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "a_time_is_no_number",
+            with(&good, "6728.20", "6728.2x"),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "a_column_lost",
+            with(&good, "6728.20", ""),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "a_size_shrank",
+            with(&good, "   134217728  ", "   13421772  "),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "footer_garbled",
+            with(&good, "values : 0 OK", "values : 0 O"),
+            Truncated,
+            all,
+            1,
+        ),
+        (
+            "rows_without_header",
+            good.lines()
+                .filter(|l| !l.starts_with('#'))
+                .map(|l| format!("{l}\n"))
+                .collect(),
+            Truncated,
+            0,
+            all,
+        ),
+        (
+            "footer_without_header",
+            good[good.find("# Out of").unwrap()..].to_owned(),
+            Truncated,
+            0,
+            0,
+        ),
+        (
+            "second_run_never_began",
+            format!("{good}{}", until(&good, "NCCL version")),
+            Truncated,
+            all,
+            0,
+        ),
+        (
+            "second_run_cut",
+            format!("{good}{}", until(&good, "# Out of")),
+            Truncated,
+            2 * all,
+            0,
+        ),
+        (
+            "two_worlds_one_footer",
+            until(&good, "           0 ") + &good,
+            Truncated,
+            all,
+            0,
+        ),
         // crashed
-        ("nccl_failure", until(&good, "           0 ") + "hostA: Test NCCL failure common.cu:392 'unhandled cuda error'\n", Crashed, 0, 0),
-        ("hip_failure_in_a_row", until(&good, "6728.20") + "\nhostA: Test HIP failure common.cu:1\n", Crashed, all - 1, 1),
-        ("at_the_start", until(&good, "NCCL version") + "hostA: Test CUDA failure common.cu:1016 'out of memory'\n", Crashed, 0, 0),
-        ("signal", until(&good, "# Out of") + "mpirun noticed that process rank 3 exited on signal 9 (Killed).\n", Crashed, all, 0),
-        ("time_limit", until(&good, "# Out of") + "slurmstepd: error: *** JOB 1 CANCELLED DUE TO TIME LIMIT ***\n", Crashed, all, 0),
-        ("gpu_fault", until(&good, "# Out of") + "Memory access fault by GPU node-4\n", Crashed, all, 0),
-        ("watchdog", until(&good, "# Out of") + "hostA: Test timeout common.cu:700\n", Crashed, all, 0),
-        ("died_at_exit", format!("{good}Segmentation fault\n"), Crashed, all, 0),
-        ("bare_test_failure", format!("{good}{failure}"), Crashed, all, 0),
+        (
+            "nccl_failure",
+            until(&good, "           0 ")
+                + "hostA: Test NCCL failure common.cu:392 'unhandled cuda error'\n",
+            Crashed,
+            0,
+            0,
+        ),
+        (
+            "hip_failure_in_a_row",
+            until(&good, "6728.20") + "\nhostA: Test HIP failure common.cu:1\n",
+            Crashed,
+            all - 1,
+            1,
+        ),
+        (
+            "at_the_start",
+            until(&good, "NCCL version")
+                + "hostA: Test CUDA failure common.cu:1016 'out of memory'\n",
+            Crashed,
+            0,
+            0,
+        ),
+        (
+            "signal",
+            until(&good, "# Out of")
+                + "mpirun noticed that process rank 3 exited on signal 9 (Killed).\n",
+            Crashed,
+            all,
+            0,
+        ),
+        (
+            "time_limit",
+            until(&good, "# Out of")
+                + "slurmstepd: error: *** JOB 1 CANCELLED DUE TO TIME LIMIT ***\n",
+            Crashed,
+            all,
+            0,
+        ),
+        (
+            "gpu_fault",
+            until(&good, "# Out of") + "Memory access fault by GPU node-4\n",
+            Crashed,
+            all,
+            0,
+        ),
+        (
+            "watchdog",
+            until(&good, "# Out of") + "hostA: Test timeout common.cu:700\n",
+            Crashed,
+            all,
+            0,
+        ),
+        (
+            "died_at_exit",
+            format!("{good}Segmentation fault\n"),
+            Crashed,
+            all,
+            0,
+        ),
+        (
+            "bare_test_failure",
+            format!("{good}{failure}"),
+            Crashed,
+            all,
+            0,
+        ),
         // not a log
         ("empty", String::new(), NotACollective, 0, 0),
-        ("some_other_crash", "building...\nSegmentation fault\n".to_owned(), NotACollective, 0, 0),
-        ("a_table_of_numbers", "1 2 3\n4 5 6 float\n".to_owned(), NotACollective, 0, 0),
+        (
+            "some_other_crash",
+            "building...\nSegmentation fault\n".to_owned(),
+            NotACollective,
+            0,
+            0,
+        ),
+        (
+            "a_table_of_numbers",
+            "1 2 3\n4 5 6 float\n".to_owned(),
+            NotACollective,
+            0,
+            0,
+        ),
         ("other_json", "{\"a\": 1}".to_owned(), NotACollective, 0, 0),
         // JSON
         ("json", json(), Fine, all, 0),
-        ("json_wrong", with(&json(), "\"nwrong\": 0.000000", "\"nwrong\": 3.000000"), Wrong, all, 0),
-        ("json_said_false", with(&json(), "\"count\": 0, \"okay\": \"true\"", "\"count\": 3, \"okay\": \"false\""), Wrong, all, 0),
-        ("json_unchecked", json().replace("\"nwrong\": 0.000000", "\"nwrong\": null"), Unchecked, all, 0),
-        ("json_cut_in_a_result", until(&json(), "134217728, \"count\""), Truncated, all - 1, 1),
-        ("json_cut_after_the_results", until(&json(), "\"out_of_bounds\""), Truncated, all, 0),
-        ("json_without_results", until(&json(), "\"results\": [\n"), Truncated, 0, 0),
-        ("json_not_a_number", with(&json(), "\"bus_bw\": 0.000000", "\"bus_bw\": nan"), Truncated, all - 1, 1),
-        ("json_last_message", with(&json(), "\"errors\": [\"\"]", "\"errors\": [\"a warning\"]"), Fine, all, 0),
-        ("json_in_place_only", json_without_first_halves(), Fine, all, 0),
-        ("json_bitwise", with(&json(), "\"errors\"", "\"bitwise_mismatches\": {\"count\": 1, \"okay\": \"false\"}, \"errors\""), Wrong, all, 0),
+        (
+            "json_wrong",
+            with(&json(), "\"nwrong\": 0.000000", "\"nwrong\": 3.000000"),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "json_said_false",
+            with(
+                &json(),
+                "\"count\": 0, \"okay\": \"true\"",
+                "\"count\": 3, \"okay\": \"false\"",
+            ),
+            Wrong,
+            all,
+            0,
+        ),
+        (
+            "json_unchecked",
+            json().replace("\"nwrong\": 0.000000", "\"nwrong\": null"),
+            Unchecked,
+            all,
+            0,
+        ),
+        (
+            "json_cut_in_a_result",
+            until(&json(), "134217728, \"count\""),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "json_cut_after_the_results",
+            until(&json(), "\"out_of_bounds\""),
+            Truncated,
+            all,
+            0,
+        ),
+        (
+            "json_without_results",
+            until(&json(), "\"results\": [\n"),
+            Truncated,
+            0,
+            0,
+        ),
+        (
+            "json_not_a_number",
+            with(&json(), "\"bus_bw\": 0.000000", "\"bus_bw\": nan"),
+            Truncated,
+            all - 1,
+            1,
+        ),
+        (
+            "json_last_message",
+            with(&json(), "\"errors\": [\"\"]", "\"errors\": [\"a warning\"]"),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "json_in_place_only",
+            json_without_first_halves(),
+            Fine,
+            all,
+            0,
+        ),
+        (
+            "json_bitwise",
+            with(
+                &json(),
+                "\"errors\"",
+                "\"bitwise_mismatches\": {\"count\": 1, \"okay\": \"false\"}, \"errors\"",
+            ),
+            Wrong,
+            all,
+            0,
+        ),
     ]
 }
 
@@ -281,7 +856,11 @@ fn the_corpus_gets_its_statuses() {
         let found = judged(text);
         let got = (found.status, found.rows.len(), found.unreadable.len());
         if got != (*status, *rows, *unreadable) {
-            faults.push(format!("{name}: {got:?}, expected {:?}\n  {:?}", (status, rows, unreadable), found.reasons));
+            faults.push(format!(
+                "{name}: {got:?}, expected {:?}\n  {:?}",
+                (status, rows, unreadable),
+                found.reasons
+            ));
         }
         let explained = found.status == Fine || !found.reasons.is_empty();
         assert!(explained, "{name}: a status without a reason");
@@ -298,7 +877,11 @@ fn what_noise_leaves_is_what_was_written() {
             let found = judged(&text);
             for (found, good) in found.rows.iter().zip(&good.rows) {
                 assert_eq!(found.halves, good.halves, "{name}");
-                assert_eq!((found.size_bytes, found.root), (good.size_bytes, good.root), "{name}");
+                assert_eq!(
+                    (found.size_bytes, found.root),
+                    (good.size_bytes, good.root),
+                    "{name}"
+                );
             }
         }
     }
@@ -322,7 +905,11 @@ fn worlds_that_share_a_terminal_are_counted() {
     let found = judged(&format!("{head}{head}{rows}{footer}{footer}"));
     assert_eq!((found.status, found.rows.len()), (Fine, 2 * ROWS));
     assert_eq!(found.footers[0].worlds, 2);
-    assert!(found.notes.iter().any(|note| note.contains("2 worlds")), "{:?}", found.notes);
+    assert!(
+        found.notes.iter().any(|note| note.contains("2 worlds")),
+        "{:?}",
+        found.notes
+    );
 }
 
 #[test]

@@ -22,7 +22,11 @@ fn table(file: &str) -> Table {
 }
 
 fn defaults(dtype: &str) -> Defaults {
-    Defaults { nodes: 1, ranks: 8, dtype: dtype.parse().unwrap() }
+    Defaults {
+        nodes: 1,
+        ranks: 8,
+        dtype: dtype.parse().unwrap(),
+    }
 }
 
 fn sizes(probe: &Probe) -> (Option<u64>, Option<u64>) {
@@ -38,19 +42,42 @@ fn the_worked_example_probes_both_edges() {
         .filter(|probe| probe.is_visible())
         .map(|probe| {
             let line = |sample: Option<tuner::probe::Sample>| sample.and_then(|s| s.line);
-            (probe.edge, sizes(probe), line(probe.below), line(probe.above))
+            (
+                probe.edge,
+                sizes(probe),
+                line(probe.below),
+                line(probe.above),
+            )
         })
         .collect();
     assert_eq!(
         visible,
         [
-            (33_554_432, (Some(33_554_428), Some(33_554_432)), None, Some(1)),
-            (150_994_944, (Some(150_994_940), Some(150_994_944)), Some(1), Some(4)),
-            (234_881_025, (Some(234_881_024), Some(234_881_028)), Some(4), None),
+            (
+                33_554_432,
+                (Some(33_554_428), Some(33_554_432)),
+                None,
+                Some(1)
+            ),
+            (
+                150_994_944,
+                (Some(150_994_940), Some(150_994_944)),
+                Some(1),
+                Some(4)
+            ),
+            (
+                234_881_025,
+                (Some(234_881_024), Some(234_881_028)),
+                Some(4),
+                None
+            ),
         ]
     );
-    let hidden: Vec<_> =
-        found.iter().filter(|probe| !probe.is_visible()).map(|probe| probe.edge).collect();
+    let hidden: Vec<_> = found
+        .iter()
+        .filter(|probe| !probe.is_visible())
+        .map(|probe| probe.edge)
+        .collect();
     assert_eq!(hidden, [54_525_952, 117_440_512]);
     assert_eq!(
         found[0].command("f32".parse().unwrap()).unwrap(),
@@ -94,7 +121,11 @@ fn options() -> Options {
     Options {
         defaults: defaults("f32"),
         rounds: 3,
-        modes: Modes { graph: vec![0, 1], register: vec![], cta_policy: vec![] },
+        modes: Modes {
+            graph: vec![0, 1],
+            register: vec![],
+            cta_policy: vec![],
+        },
         iterations: 20,
         warmup: 5,
         max_bytes: 1 << 33,
@@ -105,19 +136,34 @@ fn options() -> Options {
 
 #[test]
 fn a_plan_rotates_arms_repeats_controls_and_leaves_the_range() {
-    let plan = plan((&table(OLD), "old.csv"), (&table(NEW), "new.csv"), &options());
-    let timed: Vec<_> = plan.runs.iter().filter(|run| run.phase == Phase::Timed).collect();
+    let plan = plan(
+        (&table(OLD), "old.csv"),
+        (&table(NEW), "new.csv"),
+        &options(),
+    );
+    let timed: Vec<_> = plan
+        .runs
+        .iter()
+        .filter(|run| run.phase == Phase::Timed)
+        .collect();
     // Every (round, mode, size) runs its three arms side by side; each arm goes first once.
     for (index, group) in timed.chunks(3).enumerate() {
         let arms: Vec<_> = group.iter().map(|run| run.arm).collect();
         let mut rotated = [Arm::Base, Arm::Candidate, Arm::Control];
         rotated.rotate_left(group[0].round as usize - 1);
         assert_eq!(arms, rotated, "group {index}");
-        assert!(group.iter().all(|run| (run.bytes, &run.mode) == (group[0].bytes, &group[0].mode)));
+        assert!(
+            group
+                .iter()
+                .all(|run| (run.bytes, &run.mode) == (group[0].bytes, &group[0].mode))
+        );
     }
     let at = |zone| {
-        let mut sizes: Vec<u64> =
-            timed.iter().filter(|run| run.zone == zone).map(|run| run.bytes).collect();
+        let mut sizes: Vec<u64> = timed
+            .iter()
+            .filter(|run| run.zone == zone)
+            .map(|run| run.bytes)
+            .collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes
@@ -125,7 +171,14 @@ fn a_plan_rotates_arms_repeats_controls_and_leaves_the_range() {
     assert_eq!(at(Zone::Around), [33_554_428, 150_994_944]);
     assert_eq!(at(Zone::Outside), [16_777_216, 301_989_888]);
     let inside = at(Zone::Inside);
-    for edge in [33_554_432, 54_525_948, 54_525_952, 117_440_508, 117_440_512, 150_994_940] {
+    for edge in [
+        33_554_432,
+        54_525_948,
+        54_525_952,
+        117_440_508,
+        117_440_512,
+        150_994_940,
+    ] {
         assert!(inside.contains(&edge), "{edge} in {inside:?}");
     }
     let modes: std::collections::BTreeSet<_> = timed.iter().map(|run| run.mode.as_str()).collect();
@@ -137,14 +190,27 @@ fn a_plan_rotates_arms_repeats_controls_and_leaves_the_range() {
 
 #[test]
 fn a_run_is_one_process_with_its_own_file() {
-    let plan = plan((&table(OLD), "old one.csv"), (&table(NEW), "new.csv"), &options());
-    let run = |arm| plan.runs.iter().find(|r| r.arm == arm && r.phase == Phase::Timed).unwrap();
+    let plan = plan(
+        (&table(OLD), "old one.csv"),
+        (&table(NEW), "new.csv"),
+        &options(),
+    );
+    let run = |arm| {
+        plan.runs
+            .iter()
+            .find(|r| r.arm == arm && r.phase == Phase::Timed)
+            .unwrap()
+    };
     assert_eq!(
         run(Arm::Control).command,
         "srun -N 2 -n 16 env X='a b' NCCL_TUNER_CONFIG_FILE='old one.csv' \
          all_reduce_perf -b 16777216 -e 16777216 -d float -c 1 -n 20 -w 5 -G 0"
     );
-    assert!(run(Arm::Candidate).command.contains("NCCL_TUNER_CONFIG_FILE=new.csv "));
+    assert!(
+        run(Arm::Candidate)
+            .command
+            .contains("NCCL_TUNER_CONFIG_FILE=new.csv ")
+    );
     let ids: std::collections::BTreeSet<_> = plan.runs.iter().map(|run| &run.id).collect();
     assert_eq!(ids.len(), plan.runs.len());
 }
@@ -162,7 +228,11 @@ fn a_plan_leaves_out_what_is_too_large_and_says_so() {
 
 #[test]
 fn equal_files_need_no_run() {
-    assert!(plan((&table(OLD), "a"), (&table(OLD), "b"), &options()).runs.is_empty());
+    assert!(
+        plan((&table(OLD), "a"), (&table(OLD), "b"), &options())
+            .runs
+            .is_empty()
+    );
 }
 
 #[test]
@@ -174,24 +244,51 @@ fn an_explanation_names_every_reason_and_every_fallback() {
         pipe_ops: 1,
         reg_buff: 0,
     };
-    let query = Query { situation, bytes: 60_000_000 };
+    let query = Query {
+        situation,
+        bytes: 60_000_000,
+    };
     let told = explain(&table(NEW), query, Unavailable::default());
     assert_eq!(told.steps.len(), 1);
     assert_eq!(told.steps[0].verdict, Verdict::Applies);
-    let fallbacks: Vec<_> =
-        told.fallbacks.iter().map(|f| (f.row.map(|row| row.line), f.choice.to_string())).collect();
-    let expected =
-        [(Some(3), "tree/simple 64 channels".to_owned()), (None, "library default".to_owned())];
+    let fallbacks: Vec<_> = told
+        .fallbacks
+        .iter()
+        .map(|f| (f.row.map(|row| row.line), f.choice.to_string()))
+        .collect();
+    let expected = [
+        (Some(3), "tree/simple 64 channels".to_owned()),
+        (None, "library default".to_owned()),
+    ];
     assert_eq!(fallbacks, expected);
 
-    let other = Situation { nodes: 4, ranks: 8, ..situation };
-    let told = explain(&table(OLD), Query { situation: other, bytes: 1 }, Unavailable::default());
-    let Verdict::Mismatch(reasons) = &told.steps[0].verdict else { panic!("{:?}", told.steps) };
-    let said: Vec<_> =
-        reasons.iter().map(|reason| reason.describe(&told.steps[0].row, &told.query)).collect();
+    let other = Situation {
+        nodes: 4,
+        ranks: 8,
+        ..situation
+    };
+    let told = explain(
+        &table(OLD),
+        Query {
+            situation: other,
+            bytes: 1,
+        },
+        Unavailable::default(),
+    );
+    let Verdict::Mismatch(reasons) = &told.steps[0].verdict else {
+        panic!("{:?}", told.steps)
+    };
+    let said: Vec<_> = reasons
+        .iter()
+        .map(|reason| reason.describe(&told.steps[0].row, &told.query))
+        .collect();
     assert_eq!(
         said,
-        ["for 2 nodes, not 4", "for 16 ranks, not 8", "starts at 33554432 (32 MiB) bytes"]
+        [
+            "for 2 nodes, not 4",
+            "for 16 ranks, not 8",
+            "starts at 33554432 (32 MiB) bytes"
+        ]
     );
     assert_eq!(told.choice.to_string(), "library default");
 }

@@ -45,18 +45,26 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         .map(|path| {
             let bytes =
                 std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-            Ok(File { file: path.display().to_string(), log: read(&bytes) })
+            Ok(File {
+                file: path.display().to_string(),
+                log: read(&bytes),
+            })
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     emit(&match args.format {
         Format::Human => human(&files),
         Format::Json => json(&serde_json::json!({"schema": "rankcheck.perflog/1", "logs": files}))?,
-        Format::Csv => {
-            csv(&files.iter().map(|file| (file.file.as_str(), &file.log)).collect::<Vec<_>>())
-        }
+        Format::Csv => csv(&files
+            .iter()
+            .map(|file| (file.file.as_str(), &file.log))
+            .collect::<Vec<_>>()),
     })?;
     let good = |file: &File| file.log.status == Status::Ok && !file.log.below_min_bandwidth;
-    Ok(if files.iter().all(good) { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if files.iter().all(good) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 fn human(files: &[File]) -> String {
@@ -76,13 +84,25 @@ fn human(files: &[File]) -> String {
             let _ = writeln!(text, "  note: {note}");
         }
     }
-    let bad = files.iter().filter(|file| file.log.status != Status::Ok).count();
-    let _ = writeln!(text, "{} logs, {} ok, {bad} not", files.len(), files.len() - bad);
+    let bad = files
+        .iter()
+        .filter(|file| file.log.status != Status::Ok)
+        .count();
+    let _ = writeln!(
+        text,
+        "{} logs, {} ok, {bad} not",
+        files.len(),
+        files.len() - bad
+    );
     text
 }
 
 fn summary(log: &Log) -> String {
-    let mut parts = vec![log.collective.clone().unwrap_or_else(|| "unknown collective".to_owned())];
+    let mut parts = vec![
+        log.collective
+            .clone()
+            .unwrap_or_else(|| "unknown collective".to_owned()),
+    ];
     parts.extend(log.tool.clone());
     parts.extend(log.ranks.map(|ranks| format!("{ranks} ranks")));
     let (rows, unreadable) = (log.rows.len(), log.unreadable.len());

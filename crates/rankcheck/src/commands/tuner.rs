@@ -57,7 +57,10 @@ struct DialectArg {
 
 impl DialectArg {
     fn of(&self, path: &Path) -> Dialect {
-        let is_rccl = || path.file_name().is_some_and(|n| n.to_string_lossy().contains("rccl"));
+        let is_rccl = || {
+            path.file_name()
+                .is_some_and(|n| n.to_string_lossy().contains("rccl"))
+        };
         self.dialect.unwrap_or_else(|| match is_rccl() {
             true => Dialect::RcclBuiltin,
             false => Dialect::NcclExample,
@@ -81,7 +84,11 @@ struct DefaultArgs {
 
 impl DefaultArgs {
     fn defaults(&self) -> Defaults {
-        Defaults { nodes: self.nodes, ranks: self.ranks, dtype: self.dtype }
+        Defaults {
+            nodes: self.nodes,
+            ranks: self.ranks,
+            dtype: self.dtype,
+        }
     }
 }
 
@@ -93,7 +100,10 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 fn load(paths: &[PathBuf], dialect: &DialectArg) -> anyhow::Result<(Dialect, Vec<Table>)> {
     let dialect = dialect.of(&paths[0]);
     let load = |path: &PathBuf| Ok(Table::load(dialect, &read(path)?));
-    Ok((dialect, paths.iter().map(load).collect::<anyhow::Result<_>>()?))
+    Ok((
+        dialect,
+        paths.iter().map(load).collect::<anyhow::Result<_>>()?,
+    ))
 }
 
 /// Text for people or JSON for machines.

@@ -15,12 +15,20 @@ const NAMES: [(usize, &str); 3] = [(0, "collective"), (3, "algorithm"), (4, "pro
 
 pub(super) fn findings(file: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some(line) = file.split(|&byte| byte == b'\n').position(|line| line.ends_with(b"\r")) {
+    if let Some(line) = file
+        .split(|&byte| byte == b'\n')
+        .position(|line| line.ends_with(b"\r"))
+    {
         let count = file.windows(2).filter(|pair| pair == b"\r\n").count();
         findings.push(
-            Finding::new(RuleId::Crlf, line + 1, 1, format!("lines that end in CR LF: {count}"))
-                .suggest("end lines in LF")
-                .fixable(),
+            Finding::new(
+                RuleId::Crlf,
+                line + 1,
+                1,
+                format!("lines that end in CR LF: {count}"),
+            )
+            .suggest("end lines in LF")
+            .fixable(),
         );
     }
     // The permissive dialect sees every byte of the file, also behind a NUL.
@@ -38,7 +46,8 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
     let text = chunk.text.strip_suffix(b"\r").unwrap_or(chunk.text);
     let mut found = Vec::new();
     if chunk.column > 1 {
-        let message = format!("the line goes on past {MAX_LINE_BYTES} bytes: the rest is read as a new line");
+        let message =
+            format!("the line goes on past {MAX_LINE_BYTES} bytes: the rest is read as a new line");
         found.push(at(RuleId::LineTooLong, 1, message).suggest("shorten the line"));
     }
     if let Some(index) = text.iter().position(|&byte| byte == 0) {
@@ -47,12 +56,20 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
     let is_start = chunk.line == 1 && chunk.column == 1;
     if is_start && text.starts_with(BOM) {
         found.push(
-            at(RuleId::ByteOrderMark, 1, "the file starts with a byte order mark".to_owned())
-                .suggest("save as UTF-8 without a byte order mark")
-                .fixable(),
+            at(
+                RuleId::ByteOrderMark,
+                1,
+                "the file starts with a byte order mark".to_owned(),
+            )
+            .suggest("save as UTF-8 without a byte order mark")
+            .fixable(),
         );
     }
-    let visible = text.strip_prefix(BOM).filter(|_| is_start).unwrap_or(text).trim_ascii_start();
+    let visible = text
+        .strip_prefix(BOM)
+        .filter(|_| is_start)
+        .unwrap_or(text)
+        .trim_ascii_start();
     let fates = Dialect::ALL.map(|dialect| (dialect, fate(dialect, chunk.text)));
     let row = fates.iter().find_map(|(_, fate)| match fate {
         Fate::Row(rule) => Some(*rule),
@@ -61,9 +78,13 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
     let is_comment = visible.starts_with(b"#");
     if is_comment && matches!(text.first(), Some(b' ' | b'\t')) {
         found.push(
-            at(RuleId::IndentedComment, 1, "the comment does not start in the first column".to_owned())
-                .suggest("start the line with `#`")
-                .fixable(),
+            at(
+                RuleId::IndentedComment,
+                1,
+                "the comment does not start in the first column".to_owned(),
+            )
+            .suggest("start the line with `#`")
+            .fixable(),
         );
     }
     if is_header(visible) {
@@ -86,12 +107,22 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
         if let Some(rule) = row {
             let tokens = tokens(text);
             let columns: Vec<_> = tokens.iter().map(|t| t.column + chunk.column - 1).collect();
-            let readable = |index: usize| tokens.get(index).is_none_or(|token| is_readable(index, token));
+            let readable = |index: usize| {
+                tokens
+                    .get(index)
+                    .is_none_or(|token| is_readable(index, token))
+            };
             found.extend(values::findings(&rule, chunk.line, &columns, readable));
         }
     }
-    for finding in found.iter_mut().filter(|finding| finding.severity != Severity::Info) {
-        finding.effects = fates.iter().map(|(dialect, fate)| effect(*dialect, fate)).collect();
+    for finding in found
+        .iter_mut()
+        .filter(|finding| finding.severity != Severity::Info)
+    {
+        finding.effects = fates
+            .iter()
+            .map(|(dialect, fate)| effect(*dialect, fate))
+            .collect();
     }
     found
 }
@@ -99,8 +130,12 @@ fn chunk_findings(chunk: &Chunk<'_>) -> Vec<Finding> {
 /// `colltype,minbytes,...` in any spelling.
 pub(super) fn is_header(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text).to_lowercase();
-    let mut fields = text.split(',').map(|field| field.trim_matches([' ', '\t', '"', '\'']));
-    let first = fields.next().is_some_and(|field| field.starts_with("coll") || field == "operation");
+    let mut fields = text
+        .split(',')
+        .map(|field| field.trim_matches([' ', '\t', '"', '\'']));
+    let first = fields
+        .next()
+        .is_some_and(|field| field.starts_with("coll") || field == "operation");
     first && fields.next().is_some_and(|field| field.contains("min"))
 }
 
@@ -119,7 +154,10 @@ fn number_with_text(text: &str) -> Option<(&str, &str)> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let end = digits.find(|c: char| !c.is_ascii_digit())?;
     let split = text.len() - digits.len() + end;
-    text[..split].parse::<i32>().is_ok().then(|| text.split_at(split))
+    text[..split]
+        .parse::<i32>()
+        .is_ok()
+        .then(|| text.split_at(split))
 }
 
 fn field_findings(text: &[u8]) -> Vec<Finding> {
@@ -127,13 +165,20 @@ fn field_findings(text: &[u8]) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(index) = text.iter().position(|&byte| byte == b'"' || byte == b'\'') {
         let message = "quotes are read as part of the field".to_owned();
-        found.push(at(RuleId::Quotes, index + 1, message).suggest("remove them").fixable());
+        found.push(
+            at(RuleId::Quotes, index + 1, message)
+                .suggest("remove them")
+                .fixable(),
+        );
     }
     let tokens = tokens(text);
     let comment = tokens.iter().position(|token| token.text.contains(&b'#'));
     found.extend(empty_field(text, comment.is_some()));
     if tokens.len() < MIN_TOKENS {
-        let message = format!("{} fields; a row needs {MIN_TOKENS} to {MAX_TOKENS}", tokens.len());
+        let message = format!(
+            "{} fields; a row needs {MIN_TOKENS} to {MAX_TOKENS}",
+            tokens.len()
+        );
         found.push(at(RuleId::TooFewFields, 1, message));
         return found;
     }
@@ -148,7 +193,9 @@ fn field_findings(text: &[u8]) -> Vec<Finding> {
         let shown = String::from_utf8_lossy(token.text);
         match index {
             0 | 3 | 4 => {}
-            1 | 2 => found.extend((!is_readable(index, token)).then(|| bytes_finding(token, &shown))),
+            1 | 2 => {
+                found.extend((!is_readable(index, token)).then(|| bytes_finding(token, &shown)))
+            }
             _ => found.extend(integer_finding(token, &shown)),
         }
     }
@@ -160,10 +207,16 @@ fn empty_field(text: &[u8], has_comment: bool) -> Option<Finding> {
     for (index, field) in text.split(|&byte| byte == b',').enumerate() {
         if field.trim_ascii().is_empty() && !(has_comment && index >= MIN_TOKENS) {
             let is_last = column + field.len() > text.len();
-            let what = if is_last { "is ignored" } else { "later fields move to the left" };
+            let what = if is_last {
+                "is ignored"
+            } else {
+                "later fields move to the left"
+            };
             let message = format!("field {} is empty: {what}", index + 1);
             let finding = Finding::new(RuleId::EmptyField, 0, column, message);
-            return Some(finding.suggest("write the value; -1 means any where a wildcard is allowed"));
+            return Some(
+                finding.suggest("write the value; -1 means any where a wildcard is allowed"),
+            );
         }
         column += field.len() + 1;
     }
@@ -206,7 +259,9 @@ fn name_finding(index: usize, what: &str, token: &Token<'_>) -> Option<Finding> 
         3 => "ring",
         _ => "simple",
     };
-    let message = format!("unknown {what} `{text}`: nccl-example reads it as {default}, rccl-builtin skips the row");
+    let message = format!(
+        "unknown {what} `{text}`: nccl-example reads it as {default}, rccl-builtin skips the row"
+    );
     let finding = Finding::new(RuleId::UnknownName, 0, token.column, message);
     Some(match known_name(index, token.text) {
         Some(name) => finding.suggest(format!("write `{name}`")).fixable(),
@@ -216,7 +271,10 @@ fn name_finding(index: usize, what: &str, token: &Token<'_>) -> Option<Finding> 
 
 fn bytes_finding(token: &Token<'_>, shown: &str) -> Finding {
     let read = crate::cnum::strtoull(token.text);
-    let message = format!("`{shown}` is not a plain number of bytes; it is read as {}", crate::bytes::show(read));
+    let message = format!(
+        "`{shown}` is not a plain number of bytes; it is read as {}",
+        crate::bytes::show(read)
+    );
     let finding = Finding::new(RuleId::BadBytes, 0, token.column, message);
     match (intended_bytes(shown), shown) {
         (Some(bytes), _) => finding.suggest(format!("write {bytes}, if that is meant")),
@@ -234,7 +292,9 @@ fn intended_bytes(text: &str) -> Option<u64> {
     if let Some(hex) = text.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).ok();
     }
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
     let shift = match suffix {
         "" | "b" => 0,
@@ -242,7 +302,10 @@ fn intended_bytes(text: &str) -> Option<u64> {
         "m" | "mb" | "mib" => 20,
         "g" | "gb" | "gib" => 30,
         _ => {
-            let value = text.parse::<f64>().ok().filter(|v| v.fract() == 0.0 && (0.0..9e15).contains(v));
+            let value = text
+                .parse::<f64>()
+                .ok()
+                .filter(|v| v.fract() == 0.0 && (0.0..9e15).contains(v));
             return value.map(|value| value as u64);
         }
     };
@@ -255,7 +318,12 @@ fn integer_finding(token: &Token<'_>, shown: &str) -> Option<Finding> {
     }
     if let Some((number, ignored)) = number_with_text(shown) {
         let message = format!("`{}` behind {number} is ignored", ignored.trim());
-        let finding = Finding::new(RuleId::TrailingText, 0, token.column + number.len(), message);
+        let finding = Finding::new(
+            RuleId::TrailingText,
+            0,
+            token.column + number.len(),
+            message,
+        );
         return Some(finding.suggest("put comments on a line of their own"));
     }
     let read = crate::cnum::atoi(token.text);

@@ -53,7 +53,16 @@ impl Finding {
     fn new(rule: RuleId, line: usize, column: usize, message: String) -> Self {
         let severity = rule.severity();
         let (effects, suggestion, fixable) = (Vec::new(), None, false);
-        Self { line, column, rule, severity, message, effects, suggestion, fixable }
+        Self {
+            line,
+            column,
+            rule,
+            severity,
+            message,
+            effects,
+            suggestion,
+            fixable,
+        }
     }
 
     fn suggest(mut self, suggestion: impl Into<String>) -> Self {

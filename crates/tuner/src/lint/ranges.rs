@@ -23,7 +23,11 @@ const MAX: usize = 2;
 pub(super) fn findings(table: &Table) -> Vec<Finding> {
     let mut found: Vec<_> = shadows(table).iter().filter_map(shadow).collect();
     let mut kinds: BTreeMap<Kind, Vec<Row>> = BTreeMap::new();
-    for row in table.rows.iter().filter(|row| !values::never_matches(&row.rule)) {
+    for row in table
+        .rows
+        .iter()
+        .filter(|row| !values::never_matches(&row.rule))
+    {
         kinds.entry(kind(&row.rule)).or_default().push(*row);
     }
     for rows in kinds.values_mut() {
@@ -38,14 +42,21 @@ pub(super) fn findings(table: &Table) -> Vec<Finding> {
 }
 
 fn kind(rule: &Rule) -> Kind {
-    (rule.collective, rule.nodes, rule.ranks, rule.pipe_ops, rule.reg_buff)
+    (
+        rule.collective,
+        rule.nodes,
+        rule.ranks,
+        rule.pipe_ops,
+        rule.reg_buff,
+    )
 }
 
 /// A communicator that the rows of a kind match and that no other row names, where possible.
 fn example(table: &Table, rule: &Rule) -> Situation {
     let pick = |value: i32, axis: fn(&Rule) -> i32| match value {
         WILDCARD => {
-            let named = |candidate: &i32| table.rows.iter().any(|row| axis(&row.rule) == *candidate);
+            let named =
+                |candidate: &i32| table.rows.iter().any(|row| axis(&row.rule) == *candidate);
             (1..).find(|candidate| !named(candidate)).unwrap_or(1)
         }
         value => value,
@@ -62,7 +73,9 @@ fn example(table: &Table, rule: &Rule) -> Situation {
 /// Pairs of rows of one kind that share exactly the size at which one ends and the other begins,
 /// the earlier row of the file first.
 pub(super) fn touching(rows: &[Row]) -> impl Iterator<Item = (Row, Row)> {
-    let pairs = rows.iter().flat_map(move |low| rows.iter().map(move |high| (*low, *high)));
+    let pairs = rows
+        .iter()
+        .flat_map(move |low| rows.iter().map(move |high| (*low, *high)));
     pairs
         .filter(|(low, high)| {
             low.line != high.line
@@ -70,14 +83,32 @@ pub(super) fn touching(rows: &[Row]) -> impl Iterator<Item = (Row, Row)> {
                 && low.rule.min_bytes < high.rule.min_bytes
                 && low.rule.max_bytes < high.rule.max_bytes
         })
-        .map(|(low, high)| if low.line < high.line { (low, high) } else { (high, low) })
+        .map(|(low, high)| {
+            if low.line < high.line {
+                (low, high)
+            } else {
+                (high, low)
+            }
+        })
 }
 
 fn touching_finding(earlier: &Row, later: &Row) -> Finding {
     let ends_low = earlier.rule.max_bytes == later.rule.min_bytes;
-    let shared = if ends_low { later.rule.min_bytes } else { later.rule.max_bytes };
-    let message = format!("size {} is also in line {}, which takes it", show(shared), earlier.line);
-    let (field, bound) = if ends_low { (MIN, shared + 1) } else { (MAX, shared - 1) };
+    let shared = if ends_low {
+        later.rule.min_bytes
+    } else {
+        later.rule.max_bytes
+    };
+    let message = format!(
+        "size {} is also in line {}, which takes it",
+        show(shared),
+        earlier.line
+    );
+    let (field, bound) = if ends_low {
+        (MIN, shared + 1)
+    } else {
+        (MAX, shared - 1)
+    };
     Finding::new(RuleId::TouchingBounds, later.line, field, message)
         .suggest(format!("write {bound} instead of {shared}"))
         .fixable()
@@ -97,7 +128,11 @@ fn shadow(shadow: &Shadow) -> Option<Finding> {
     if is_touching && !shadow.kept().is_empty() {
         return None;
     }
-    let id = if shadow.intact_elsewhere { RuleId::SpecificFirst } else { RuleId::Shadowed };
+    let id = if shadow.intact_elsewhere {
+        RuleId::SpecificFirst
+    } else {
+        RuleId::Shadowed
+    };
     let message = match id {
         RuleId::SpecificFirst => format!("for {}: {}", shadow.scope, shadow.describe()),
         _ => shadow.describe(),
@@ -111,7 +146,8 @@ fn shadow(shadow: &Shadow) -> Option<Finding> {
 
 /// Stretches between rows of one kind where no row of any kind applies.
 fn gaps(table: &Table, rows: &[Row]) -> Vec<Finding> {
-    let (Some(first), Some(top)) = (rows.first(), rows.iter().map(|r| r.rule.max_bytes).max()) else {
+    let (Some(first), Some(top)) = (rows.first(), rows.iter().map(|r| r.rule.max_bytes).max())
+    else {
         return Vec::new();
     };
     let at = example(table, &first.rule);
@@ -123,8 +159,10 @@ fn gaps(table: &Table, rows: &[Row]) -> Vec<Finding> {
             let gap = range(span.from, span.to);
             let message = format!("sizes {gap} below this row have no row");
             Some(
-                Finding::new(RuleId::Gap, above.line, MIN, message)
-                    .suggest(format!("begin at {}, or say why not in a comment", span.from)),
+                Finding::new(RuleId::Gap, above.line, MIN, message).suggest(format!(
+                    "begin at {}, or say why not in a comment",
+                    span.from
+                )),
             )
         })
         .collect()
@@ -133,7 +171,10 @@ fn gaps(table: &Table, rows: &[Row]) -> Vec<Finding> {
 fn open_top(table: &Table, rows: &[Row]) -> Option<Finding> {
     let last = rows.iter().max_by_key(|row| row.rule.max_bytes)?;
     let bytes = last.rule.max_bytes.checked_add(1)?;
-    let query = Query { situation: example(table, &last.rule), bytes };
+    let query = Query {
+        situation: example(table, &last.rule),
+        bytes,
+    };
     if evaluate(table, &query, Unavailable::default()).is_some() {
         return None;
     }
@@ -157,8 +198,14 @@ fn mixed_bounds(table: &Table) -> Vec<Finding> {
     let counts = |row: &&Row| !limit(row.rule.max_bytes) && !values::never_matches(&row.rule);
     let rows: Vec<_> = table.rows.iter().filter(counts).collect();
     let (on, below): (Vec<&Row>, Vec<&Row>) = (
-        rows.iter().copied().filter(|row| is_round(row.rule.max_bytes)).collect(),
-        rows.iter().copied().filter(|row| is_round(row.rule.max_bytes + 1)).collect(),
+        rows.iter()
+            .copied()
+            .filter(|row| is_round(row.rule.max_bytes))
+            .collect(),
+        rows.iter()
+            .copied()
+            .filter(|row| is_round(row.rule.max_bytes + 1))
+            .collect(),
     );
     // An even mixture is no convention that a row could break.
     let (few, many, other) = if 2 * on.len() <= below.len() {
@@ -190,12 +237,19 @@ fn near_power(row: &Row) -> Vec<Finding> {
         let distance = bound.abs_diff(round);
         (bound >= 4096 && distance > 1 && distance <= bound / 1000).then_some(round)
     };
-    let bounds = [(MIN, "minimum", row.rule.min_bytes), (MAX, "maximum", row.rule.max_bytes)];
+    let bounds = [
+        (MIN, "minimum", row.rule.min_bytes),
+        (MAX, "maximum", row.rule.max_bytes),
+    ];
     bounds
         .into_iter()
         .filter_map(|(field, what, bound)| {
             let round = near(bound)?;
-            let message = format!("{what} {bound} is {} bytes off {}", bound.abs_diff(round), show(round));
+            let message = format!(
+                "{what} {bound} is {} bytes off {}",
+                bound.abs_diff(round),
+                show(round)
+            );
             let finding = Finding::new(RuleId::NearPower, row.line, field, message);
             Some(finding.suggest(format!("did you mean {} or {round}?", round - 1)))
         })

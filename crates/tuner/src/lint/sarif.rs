@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::lint::rules::{RuleId, Severity};
 use crate::lint::Finding;
+use crate::lint::rules::{RuleId, Severity};
 
 /// One SARIF log for all files; each is (path as the user gave it, its findings).
 pub fn sarif(files: &[(&str, &[Finding])]) -> Value {
@@ -44,8 +44,14 @@ fn level(severity: Severity) -> &'static str {
 }
 
 fn result(path: &str, finding: &Finding) -> Value {
-    let effects = finding.effects.iter().map(|e| format!("\n{}: {}", e.dialect, e.what));
-    let suggestion = finding.suggestion.iter().map(|text| format!("\nsuggestion: {text}"));
+    let effects = finding
+        .effects
+        .iter()
+        .map(|e| format!("\n{}: {}", e.dialect, e.what));
+    let suggestion = finding
+        .suggestion
+        .iter()
+        .map(|text| format!("\nsuggestion: {text}"));
     let details: String = effects.chain(suggestion).collect();
     json!({
         "ruleId": finding.rule.name(),

@@ -31,12 +31,17 @@ pub(super) fn findings(
     };
     let mut found = Vec::new();
     if readable(1) && readable(2) && rule.min_bytes > rule.max_bytes {
-        let message = format!("minimum {} exceeds maximum {}", rule.min_bytes, rule.max_bytes);
+        let message = format!(
+            "minimum {} exceeds maximum {}",
+            rule.min_bytes, rule.max_bytes
+        );
         found.push(at(RuleId::MinAboveMax, 1, message).suggest("swap them, or remove the row"));
     }
-    for (index, what, value) in
-        [(6, "nNodes", rule.nodes), (7, "nRanks", rule.ranks), (8, "numPipeOps", rule.pipe_ops)]
-    {
+    for (index, what, value) in [
+        (6, "nNodes", rule.nodes),
+        (7, "nRanks", rule.ranks),
+        (8, "numPipeOps", rule.pipe_ops),
+    ] {
         if readable(index) && (value == 0 || value < WILDCARD) {
             let message = format!("{what} {value} never matches");
             found.push(at(RuleId::NeverMatches, index, message).suggest("write -1 for any"));
@@ -59,7 +64,9 @@ pub(super) fn findings(
     if readable(5) && (rule.channels == 0 || rule.channels < WILDCARD) {
         let meaning = match rule.channels {
             0 => "nccl-example: the library's default; rccl-builtin: a warning and the default",
-            _ => "nccl-example: handed to the library as it is; rccl-builtin: a warning and the default",
+            _ => {
+                "nccl-example: handed to the library as it is; rccl-builtin: a warning and the default"
+            }
         };
         let message = format!("channels {}: {meaning}", rule.channels);
         found.push(at(RuleId::Channels, 5, message).suggest("write -1 or a positive number"));
@@ -90,5 +97,11 @@ fn unreachable_max(rule: &Rule) -> Option<String> {
         })
         .collect();
     let open = max == u64::MAX || rule.min_bytes > max || reached.is_empty();
-    (!open).then(|| format!("largest sizes at or below {}: {}", show(max), reached.join(", ")))
+    (!open).then(|| {
+        format!(
+            "largest sizes at or below {}: {}",
+            show(max),
+            reached.join(", ")
+        )
+    })
 }

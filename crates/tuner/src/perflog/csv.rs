@@ -5,9 +5,10 @@ use super::model::{Check, Log};
 /// One table for all logs, each with the name to write; a log without rows still has one line, so
 /// that its status is not lost.
 pub fn csv(logs: &[(&str, &Log)]) -> String {
-    let mut table = "file,status,line,run,size_bytes,count,dtype,redop,root,half,time_us,algbw_gbs,\
+    let mut table =
+        "file,status,line,run,size_bytes,count,dtype,redop,root,half,time_us,algbw_gbs,\
                      busbw_gbs,check,value\n"
-        .to_owned();
+            .to_owned();
     for (file, log) in logs {
         let head = format!("{},{}", field(file), log.status.name());
         if log.rows.is_empty() {

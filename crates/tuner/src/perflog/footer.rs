@@ -13,20 +13,35 @@ pub(super) fn out_of_bounds(line: &str) -> Option<Result<OutOfBounds, ()>> {
         Some("FAILED") => Some(false),
         _ => None,
     };
-    Some(count.zip(ok).map(|(count, ok)| OutOfBounds { count, ok }).ok_or(()))
+    Some(
+        count
+            .zip(ok)
+            .map(|(count, ok)| OutOfBounds { count, ok })
+            .ok_or(()),
+    )
 }
 
 /// Reads `... Avg bus bandwidth : X [OK|FAILED]`; `Some(Err)` where the line is garbled.
 pub(super) fn average(line: &str) -> Option<Result<Average, ()>> {
     let (_, rest) = line.split_once("Avg bus bandwidth")?;
     let mut tokens = rest.trim_start_matches([' ', ':']).split_whitespace();
-    let value = tokens.next().and_then(|token| Some((number(token)?, half_unit(token))));
+    let value = tokens
+        .next()
+        .and_then(|token| Some((number(token)?, half_unit(token))));
     let ok = match tokens.next() {
         Some("OK") => Some(true),
         Some("FAILED") => Some(false),
         _ => None,
     };
-    Some(value.map(|(busbw_gbs, slack)| Average { busbw_gbs, ok, slack }).ok_or(()))
+    Some(
+        value
+            .map(|(busbw_gbs, slack)| Average {
+                busbw_gbs,
+                ok,
+                slack,
+            })
+            .ok_or(()),
+    )
 }
 
 /// Where a run's footer and rows contradict each other. Silent about the mean where several worlds

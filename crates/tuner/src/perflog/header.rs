@@ -43,7 +43,10 @@ impl Header {
         let tokens: Vec<&str> = line.split_whitespace().collect();
         let is_time = |token: &str| matches!(token, "time" | "cputime");
         let first = tokens.iter().position(|token| is_time(token))?;
-        let lead = tokens[..first].iter().map(|token| lead(token)).collect::<Option<Vec<_>>>()?;
+        let lead = tokens[..first]
+            .iter()
+            .map(|token| lead(token))
+            .collect::<Option<Vec<_>>>()?;
         if lead.get(..3) != Some(&[Lead::Size, Lead::Count, Lead::Dtype]) {
             return None;
         }
@@ -56,9 +59,14 @@ impl Header {
         }
         // A column for the time of day is the row's tail, not part of a half.
         let is_tail = |c: &Column| matches!(c, Column::Other(name) if name.contains("stamp") || name.contains("date"));
-        columns.iter_mut().for_each(|half| half.retain(|column| !is_tail(column)));
+        columns
+            .iter_mut()
+            .for_each(|half| half.retain(|column| !is_tail(column)));
         let needed = [Column::AlgBw, Column::BusBw];
-        if !columns.iter().all(|half| needed.iter().all(|column| half.contains(column))) {
+        if !columns
+            .iter()
+            .all(|half| needed.iter().all(|column| half.contains(column)))
+        {
             return None;
         }
         let kinds = match (columns.len(), group) {
@@ -76,7 +84,10 @@ impl Header {
 
     /// Tokens of all halves from `first` on.
     pub(super) fn width_from(&self, first: usize) -> usize {
-        self.halves[first..].iter().map(|(_, columns)| columns.len()).sum()
+        self.halves[first..]
+            .iter()
+            .map(|(_, columns)| columns.len())
+            .sum()
     }
 }
 

@@ -5,7 +5,9 @@
 
 use serde_json::Value;
 
-use super::model::{Average, Check, Evidence, Footer, Half, HalfKind, OutOfBounds, Row, Unreadable};
+use super::model::{
+    Average, Check, Evidence, Footer, Half, HalfKind, OutOfBounds, Row, Unreadable,
+};
 use super::text::quote;
 
 /// Whether a log is one JSON object of a perf tool.
@@ -33,7 +35,11 @@ pub(super) fn read(text: &str) -> Evidence {
             Ok(row) => evidence.rows.push(row),
             Err(why) => {
                 let text = quote(&object.replace('\n', " "));
-                evidence.unreadable.push(Unreadable { line: index + 1, why: why.to_owned(), text });
+                evidence.unreadable.push(Unreadable {
+                    line: index + 1,
+                    why: why.to_owned(),
+                    text,
+                });
             }
         }
     }
@@ -45,22 +51,35 @@ pub(super) fn read(text: &str) -> Evidence {
         _ => None,
     };
     if value(text, "bitwise_mismatches").is_some_and(|value| okay(&value) == Some(false)) {
-        evidence.mismatches.push("repeated runs differ bit for bit".to_owned());
+        evidence
+            .mismatches
+            .push("repeated runs differ bit for bit".to_owned());
     }
     evidence.collective = value(text, "args").and_then(|args| collective(&args));
     // The library's last message, which it also has after a good run; often empty.
     if let Some(Value::Array(errors)) = value(text, "errors") {
-        let errors = errors.iter().filter_map(Value::as_str).filter(|error| !error.is_empty());
-        evidence.notes.extend(errors.map(|error| format!("last library message: {}", quote(error))));
+        let errors = errors
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|error| !error.is_empty());
+        evidence
+            .notes
+            .extend(errors.map(|error| format!("last library message: {}", quote(error))));
     }
-    evidence.missing.extend(value(text, "end_time").is_none().then(|| "no end time".to_owned()));
+    evidence.missing.extend(
+        value(text, "end_time")
+            .is_none()
+            .then(|| "no end time".to_owned()),
+    );
     evidence
 }
 
 fn collective(args: &Value) -> Option<String> {
     let text = args.to_string();
     let end = text.find("_perf")?;
-    let start = text[..end].rfind(|c: char| !c.is_ascii_alphabetic() && c != '_').map_or(0, |i| i + 1);
+    let start = text[..end]
+        .rfind(|c: char| !c.is_ascii_alphabetic() && c != '_')
+        .map_or(0, |i| i + 1);
     Some(text[start..end].to_owned())
 }
 
@@ -80,7 +99,10 @@ fn after_key<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 }
 
 fn value(text: &str, key: &str) -> Option<Value> {
-    serde_json::Deserializer::from_str(after_key(text, key)?).into_iter().next()?.ok()
+    serde_json::Deserializer::from_str(after_key(text, key)?)
+        .into_iter()
+        .next()?
+        .ok()
 }
 
 /// The objects of an array, by their braces, and whether the array ends. The last one may be cut.
@@ -126,25 +148,42 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 fn unsigned(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
+    value
+        .as_u64()
+        .or_else(|| value.as_str()?.trim().parse().ok())
 }
 
 fn row(object: &str, line: usize) -> Result<Row, &'static str> {
-    let object: Value = serde_json::from_str(object).map_err(|_| "the result is cut or not JSON")?;
-    let halves = [("out_of_place", HalfKind::OutOfPlace), ("in_place", HalfKind::InPlace)]
-        .into_iter()
-        .filter_map(|(key, kind)| Some((kind, object.get(key).filter(|half| !half.is_null())?)))
-        .map(|(kind, object)| half(kind, object))
-        .collect::<Result<Vec<_>, _>>()?;
+    let object: Value =
+        serde_json::from_str(object).map_err(|_| "the result is cut or not JSON")?;
+    let halves = [
+        ("out_of_place", HalfKind::OutOfPlace),
+        ("in_place", HalfKind::InPlace),
+    ]
+    .into_iter()
+    .filter_map(|(key, kind)| Some((kind, object.get(key).filter(|half| !half.is_null())?)))
+    .map(|(kind, object)| half(kind, object))
+    .collect::<Result<Vec<_>, _>>()?;
     if halves.is_empty() {
         return Err("the result has neither half");
     }
-    let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
+    let text = |key: &str| {
+        object
+            .get(key)
+            .and_then(Value::as_str)
+            .map(|text| text.trim().to_owned())
+    };
     Ok(Row {
         line,
         section: 0,
-        size_bytes: object.get("size").and_then(unsigned).ok_or("the size is not a number")?,
-        count: object.get("count").and_then(unsigned).ok_or("the count is not a number")?,
+        size_bytes: object
+            .get("size")
+            .and_then(unsigned)
+            .ok_or("the size is not a number")?,
+        count: object
+            .get("count")
+            .and_then(unsigned)
+            .ok_or("the count is not a number")?,
         dtype: text("type").ok_or("the type is missing")?,
         redop: text("redop"),
         root: object.get("root").and_then(number).map(|root| root as i64),
@@ -165,7 +204,9 @@ fn half(kind: HalfKind, object: &Value) -> Result<Half, &'static str> {
     };
     Ok(Half {
         kind,
-        time_us: get("time").or_else(|| get("cpu_time")).ok_or("the time is not a number")?,
+        time_us: get("time")
+            .or_else(|| get("cpu_time"))
+            .ok_or("the time is not a number")?,
         algbw_gbs: get("alg_bw").ok_or("alg_bw is not a number")?,
         busbw_gbs: get("bus_bw").ok_or("bus_bw is not a number")?,
         check,
@@ -186,11 +227,18 @@ fn okay(value: &Value) -> Option<bool> {
 fn footer(text: &str) -> Footer {
     let out_of_bounds = value(text, "out_of_bounds").and_then(|value| {
         let count = value.get("count").and_then(unsigned)?;
-        Some(OutOfBounds { count, ok: okay(&value)? })
+        Some(OutOfBounds {
+            count,
+            ok: okay(&value)?,
+        })
     });
     let average = value(text, "average_bus_bandwidth").and_then(|value| {
         let busbw_gbs = value.get("bandwidth").and_then(number)?;
-        Some(Average { busbw_gbs, ok: okay(&value), slack: 5e-7 })
+        Some(Average {
+            busbw_gbs,
+            ok: okay(&value),
+            slack: 5e-7,
+        })
     });
     Footer {
         worlds: 1,

@@ -11,15 +11,21 @@ const MAX_QUOTED: usize = 3;
 
 pub(super) fn judge(evidence: Evidence) -> Log {
     let mut reasons: Vec<(Status, String)> = Vec::new();
-    let below_min_bandwidth =
-        evidence.footers.iter().flat_map(|footer| &footer.averages).any(|a| a.ok == Some(false));
+    let below_min_bandwidth = evidence
+        .footers
+        .iter()
+        .flat_map(|footer| &footer.averages)
+        .any(|a| a.ok == Some(false));
     if evidence.is_perf_tool {
         wrong(&evidence, &mut reasons);
         crashed(&evidence, below_min_bandwidth, &mut reasons);
         truncated(&evidence, &mut reasons);
         unchecked(&evidence.rows, &mut reasons);
     } else {
-        reasons.push((Status::NotACollective, "nothing in it comes from a perf tool".to_owned()));
+        reasons.push((
+            Status::NotACollective,
+            "nothing in it comes from a perf tool".to_owned(),
+        ));
     }
     let mut notes = evidence.notes;
     if below_min_bandwidth {
@@ -27,16 +33,25 @@ pub(super) fn judge(evidence: Evidence) -> Log {
     }
     for footer in evidence.footers.iter().filter(|footer| footer.worlds > 1) {
         let worlds = footer.worlds;
-        notes.push(format!("{worlds} worlds share one run: was the tool built without MPI?"));
+        notes.push(format!(
+            "{worlds} worlds share one run: was the tool built without MPI?"
+        ));
     }
     let halves = || evidence.rows.iter().flat_map(|row| &row.halves);
-    let unchecked = halves().filter(|half| half.check == Check::NotChecked).count();
+    let unchecked = halves()
+        .filter(|half| half.check == Check::NotChecked)
+        .count();
     if unchecked > 0 {
-        notes.push(format!("{unchecked} of {} halves were not checked", halves().count()));
+        notes.push(format!(
+            "{unchecked} of {} halves were not checked",
+            halves().count()
+        ));
     }
     let noisy = evidence.rows.iter().filter(|row| row.had_noise).count();
     if noisy > 0 {
-        notes.push(format!("other output stood inside {noisy} rows and was taken out"));
+        notes.push(format!(
+            "other output stood inside {noisy} rows and was taken out"
+        ));
     }
     Log {
         status: reasons.first().map_or(Status::Ok, |(status, _)| *status),
@@ -61,13 +76,30 @@ fn wrong(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
                 Check::NotChecked => continue,
             };
             let (line, size, kind) = (row.line, row.size_bytes, half.kind.name());
-            reasons.push((Status::Wrong, format!("line {line}: {what} at {size} bytes, {kind}")));
+            reasons.push((
+                Status::Wrong,
+                format!("line {line}: {what} at {size} bytes, {kind}"),
+            ));
         }
     }
-    reasons.extend(evidence.mismatches.iter().map(|line| (Status::Wrong, line.clone())));
-    let said: u64 =
-        evidence.footers.iter().flat_map(|f| &f.out_of_bounds).filter(|o| !o.ok).map(|o| o.count).sum();
-    let failed = evidence.footers.iter().flat_map(|footer| &footer.out_of_bounds).any(|o| !o.ok);
+    reasons.extend(
+        evidence
+            .mismatches
+            .iter()
+            .map(|line| (Status::Wrong, line.clone())),
+    );
+    let said: u64 = evidence
+        .footers
+        .iter()
+        .flat_map(|f| &f.out_of_bounds)
+        .filter(|o| !o.ok)
+        .map(|o| o.count)
+        .sum();
+    let failed = evidence
+        .footers
+        .iter()
+        .flat_map(|footer| &footer.out_of_bounds)
+        .any(|o| !o.ok);
     if failed && reasons.is_empty() {
         let why = format!("the footer says FAILED ({said}), but no row that was read is wrong");
         reasons.push((Status::Wrong, why));
@@ -76,10 +108,18 @@ fn wrong(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
 
 fn crashed(evidence: &Evidence, below_min: bool, reasons: &mut Vec<(Status, String)>) {
     let quoted = |lines: &[String]| lines.iter().take(MAX_QUOTED).cloned().collect::<Vec<_>>();
-    reasons.extend(quoted(&evidence.deaths).into_iter().map(|line| (Status::Crashed, line)));
+    reasons.extend(
+        quoted(&evidence.deaths)
+            .into_iter()
+            .map(|line| (Status::Crashed, line)),
+    );
     // The tool also says `Test failure` when it only found something wrong or slow.
     if evidence.deaths.is_empty() && reasons.is_empty() && !below_min {
-        reasons.extend(quoted(&evidence.failures).into_iter().map(|line| (Status::Crashed, line)));
+        reasons.extend(
+            quoted(&evidence.failures)
+                .into_iter()
+                .map(|line| (Status::Crashed, line)),
+        );
     }
 }
 
@@ -101,26 +141,43 @@ fn truncated(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
         missing.push("no header".to_owned());
     }
     for (index, footer) in evidence.footers.iter().enumerate() {
-        let rows: Vec<&Row> = evidence.rows.iter().filter(|row| row.section == index).collect();
+        let rows: Vec<&Row> = evidence
+            .rows
+            .iter()
+            .filter(|row| row.section == index)
+            .collect();
         if footer.worlds == 0 {
             missing.push("a footer without a header".to_owned());
         } else if !footer.is_complete() {
-            missing.push(format!("the footer is missing or incomplete after {} rows", rows.len()));
+            missing.push(format!(
+                "the footer is missing or incomplete after {} rows",
+                rows.len()
+            ));
         } else if rows.is_empty() {
             missing.push("no row was read".to_owned());
         } else if evidence.unreadable.is_empty() {
             missing.extend(contradictions(footer, &rows));
         }
     }
-    reasons.extend(missing.into_iter().map(|reason| (Status::Truncated, reason)));
+    reasons.extend(
+        missing
+            .into_iter()
+            .map(|reason| (Status::Truncated, reason)),
+    );
 }
 
 fn unchecked(rows: &[Row], reasons: &mut Vec<(Status, String)>) {
-    let is_unchecked =
-        |row: &&Row| row.halves.iter().all(|half| half.check == Check::NotChecked);
+    let is_unchecked = |row: &&Row| {
+        row.halves
+            .iter()
+            .all(|half| half.check == Check::NotChecked)
+    };
     let count = rows.iter().filter(is_unchecked).count();
     if count > 0 {
-        let why = format!("{count} of {} rows were checked in neither half", rows.len());
+        let why = format!(
+            "{count} of {} rows were checked in neither half",
+            rows.len()
+        );
         reasons.push((Status::Unchecked, why));
     }
 }

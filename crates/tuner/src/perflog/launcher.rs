@@ -38,10 +38,17 @@ fn compiled(pattern: &str) -> Option<Regex> {
     Regex::new(pattern).ok()
 }
 
-static TAG_PATTERNS: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| TAGS.iter().filter_map(|pattern| compiled(pattern)).collect());
-static MARK_PATTERNS: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| MARKS.iter().filter_map(|pattern| compiled(pattern)).collect());
+static TAG_PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    TAGS.iter()
+        .filter_map(|pattern| compiled(pattern))
+        .collect()
+});
+static MARK_PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    MARKS
+        .iter()
+        .filter_map(|pattern| compiled(pattern))
+        .collect()
+});
 static HOST_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(HOST));
 static ESCAPE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(ESCAPES));
 
@@ -56,7 +63,10 @@ pub(super) fn untag(line: &str) -> Tagged {
     loop {
         if let Some(found) = MARK_PATTERNS.iter().find_map(|mark| mark.find(&text)) {
             text = text[found.end()..].to_owned();
-        } else if let Some(found) = TAG_PATTERNS.iter().find_map(|pattern| pattern.captures(&text)) {
+        } else if let Some(found) = TAG_PATTERNS
+            .iter()
+            .find_map(|pattern| pattern.captures(&text))
+        {
             tag = format!("{tag}/{}", &found[1]);
             text = text[found[0].len()..].to_owned();
         } else if let Some(found) = HOST_PATTERN.as_ref().and_then(|host| host.captures(&text)) {
@@ -87,7 +97,13 @@ mod tests {
     #[case("\x1b[32m# x\x1b[0m", "", "# x")]
     #[case("   1024   256  float", "", "   1024   256  float")]
     fn prefixes_come_off(#[case] line: &str, #[case] tag: &str, #[case] text: &str) {
-        assert_eq!(untag(line), Tagged { tag: tag.to_owned(), text: text.to_owned() });
+        assert_eq!(
+            untag(line),
+            Tagged {
+                tag: tag.to_owned(),
+                text: text.to_owned()
+            }
+        );
     }
 
     #[test]

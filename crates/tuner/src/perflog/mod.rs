@@ -15,7 +15,9 @@ mod row;
 mod text;
 
 pub use csv::csv;
-pub use model::{Average, Check, Footer, Half, HalfKind, Log, OutOfBounds, Row, Status, Unreadable};
+pub use model::{
+    Average, Check, Footer, Half, HalfKind, Log, OutOfBounds, Row, Status, Unreadable,
+};
 
 /// Reads one log. Never fails and never panics: what is not a log is a status too.
 pub fn read(bytes: &[u8]) -> Log {

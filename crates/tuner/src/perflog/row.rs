@@ -57,7 +57,9 @@ pub(super) fn find_lead(tokens: &[&str]) -> Option<usize> {
 /// Reads a line that may begin a row.
 pub(super) fn read(text: &str, line: usize, section: usize, header: &Header) -> Reading {
     let tokens: Vec<&str> = without_time_of_day(text.split_whitespace().collect());
-    let Some(start) = find_lead(&tokens) else { return Reading::Noise };
+    let Some(start) = find_lead(&tokens) else {
+        return Reading::Noise;
+    };
     let Some((mut row, used, glued)) = lead(&tokens[start..], line, section, header) else {
         return Reading::Unreadable("the fields before the times do not fit the header");
     };
@@ -76,7 +78,14 @@ pub(super) fn read(text: &str, line: usize, section: usize, header: &Header) -> 
             Err(why) => Reading::Unreadable(why),
         };
     }
-    complete(Partial { row, text: text.to_owned() }, rest, header)
+    complete(
+        Partial {
+            row,
+            text: text.to_owned(),
+        },
+        rest,
+        header,
+    )
 }
 
 /// Reads a line that may go on where `partial` stopped.
@@ -108,15 +117,20 @@ fn complete(partial: Partial, tokens: &[&str], header: &Header) -> Reading {
     }
     let mut readings = Vec::new();
     place(&partial.row, tokens, header, &mut readings);
-    let whole: Vec<&Row> =
-        readings.iter().filter(|row| row.halves.len() == header.halves.len()).collect();
+    let whole: Vec<&Row> = readings
+        .iter()
+        .filter(|row| row.halves.len() == header.halves.len())
+        .collect();
     match (whole.as_slice(), readings.len()) {
         ([row], _) => Reading::Row((*row).clone()),
         ([_, ..], _) => Reading::Unreadable("other output inside the row leaves several readings"),
         ([], _) if tokens.is_empty() => Reading::Partial(partial),
         ([], 1) => {
             let row = readings.remove(0);
-            Reading::Partial(Partial { row, text: partial.text })
+            Reading::Partial(Partial {
+                row,
+                text: partial.text,
+            })
         }
         ([], 0) if begins_with_noise(tokens) => Reading::Partial(partial),
         ([], _) => Reading::Unreadable("the number of columns does not fit the header"),
@@ -156,9 +170,15 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
         let unglued = unglue(mine[columns.len() - 1]);
         let mut own = mine.to_vec();
         own[columns.len() - 1] = unglued.unwrap_or(mine[columns.len() - 1]);
-        let Ok(half) = half(*kind, columns, &own, row, header) else { continue };
+        let Ok(half) = half(*kind, columns, &own, row, header) else {
+            continue;
+        };
         // A column of words could be noise just as well.
-        if half.extra.iter().any(|(_, value)| number(value).is_none() && value != "N/A") {
+        if half
+            .extra
+            .iter()
+            .any(|(_, value)| number(value).is_none() && value != "N/A")
+        {
             continue;
         }
         let mut next = row.clone();
@@ -180,12 +200,16 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
 
 /// Whether tokens are other output: at least one that no row has.
 fn is_noise(tokens: &[&str]) -> bool {
-    tokens.iter().any(|token| number(token).is_none() && *token != "N/A")
+    tokens
+        .iter()
+        .any(|token| number(token).is_none() && *token != "N/A")
 }
 
 /// Whether other output starts right here: a number could be the row's own.
 fn begins_with_noise(tokens: &[&str]) -> bool {
-    tokens.first().is_some_and(|token| !token.starts_with(|c: char| c.is_ascii_digit()))
+    tokens
+        .first()
+        .is_some_and(|token| !token.starts_with(|c: char| c.is_ascii_digit()))
         && is_noise(tokens)
 }
 
@@ -203,7 +227,8 @@ fn unglue(token: &str) -> Option<&str> {
 }
 
 fn digits(text: &str) -> usize {
-    text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())
+    text.find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len())
 }
 
 /// The fields before the halves; how many tokens they took; whether noise stuck to the last one.
@@ -234,11 +259,17 @@ fn lead(
                 used += 1;
             }
             // hypercube prints an empty name: the column is there, the token is not.
-            Lead::Redop if token.parse::<i64>().is_ok() && !is_last => row.redop = Some(String::new()),
+            Lead::Redop if token.parse::<i64>().is_ok() && !is_last => {
+                row.redop = Some(String::new())
+            }
             Lead::Root => {
                 used += 1;
                 let glued = token.parse::<i64>().is_err();
-                let root = if glued { unglue(token).filter(|_| is_last)? } else { token };
+                let root = if glued {
+                    unglue(token).filter(|_| is_last)?
+                } else {
+                    token
+                };
                 row.root = Some(root.parse().ok().filter(|root| *root >= -1)?);
                 if glued {
                     return Some((row, used, true));
@@ -275,7 +306,8 @@ fn half(
             Column::Deviation if *token != "N/A" => half.check = deviation(token, &row.dtype)?,
             Column::Wrong | Column::Deviation => half.check = Check::NotChecked,
             Column::Time => {
-                half.time_us = number(token).ok_or("the time is not a number")? * header.time_unit_us;
+                half.time_us =
+                    number(token).ok_or("the time is not a number")? * header.time_unit_us;
                 slack.time = half_unit(token) * header.time_unit_us;
             }
             Column::AlgBw => {
@@ -295,9 +327,16 @@ fn half(
 /// What the tool derives from what, so that a digit that got lost or stuck to another shows: size
 /// is a multiple of count times element; algorithm bandwidth is size by time; bus bandwidth is at
 /// most twice that.
-fn agrees_with_itself(half: &Half, slack: &Slack, row: &Row, header: &Header) -> Result<(), &'static str> {
+fn agrees_with_itself(
+    half: &Half,
+    slack: &Slack,
+    row: &Row,
+    header: &Header,
+) -> Result<(), &'static str> {
     let part = element_bytes(&row.dtype).and_then(|bytes| row.count.checked_mul(bytes));
-    if !part.is_some_and(|part| row.size_bytes == 0 || part > 0 && row.size_bytes.is_multiple_of(part)) {
+    if !part
+        .is_some_and(|part| row.size_bytes == 0 || part > 0 && row.size_bytes.is_multiple_of(part))
+    {
         return Err("the size is no multiple of count times element");
     }
     let (least, most) = match row.redop.as_deref() {
@@ -329,14 +368,19 @@ struct Slack {
 /// A number as `printf` writes it, finite and not negative.
 pub(super) fn number(token: &str) -> Option<f64> {
     let plain = |c: char| c.is_ascii_digit() || ".eE+-".contains(c);
-    let value = token.chars().all(plain).then(|| token.parse::<f64>().ok())??;
+    let value = token
+        .chars()
+        .all(plain)
+        .then(|| token.parse::<f64>().ok())??;
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
 /// Half of the last printed digit: 0.005 for `12.34`, 0.5 for `12`, 50 for `1.2e+03`.
 pub(super) fn half_unit(token: &str) -> f64 {
     let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
-    let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let decimals = mantissa
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len());
     let exponent = exponent.parse::<i32>().unwrap_or(0);
     0.5 * 10f64.powi(exponent.saturating_sub(i32::try_from(decimals).unwrap_or(i32::MAX)))
 }
@@ -345,7 +389,10 @@ pub(super) fn half_unit(token: &str) -> f64 {
 fn deviation(token: &str, dtype: &str) -> Result<Check, &'static str> {
     let plain = token.trim_end_matches('*');
     if matches!(plain, "nan" | "-nan" | "inf") {
-        return Ok(Check::Deviation { value: f64::INFINITY, exceeds: true });
+        return Ok(Check::Deviation {
+            value: f64::INFINITY,
+            exceeds: true,
+        });
     }
     let value = number(plain).ok_or("`error` is not a number")?;
     let limit = match dtype {
@@ -355,7 +402,10 @@ fn deviation(token: &str, dtype: &str) -> Result<Check, &'static str> {
         "double" => 1e-12,
         _ => 0.0,
     };
-    Ok(Check::Deviation { value, exceeds: plain != token || value > limit })
+    Ok(Check::Deviation {
+        value,
+        exceeds: plain != token || value > limit,
+    })
 }
 
 /// Takes a trailing `YYYY-MM-DD HH:MM:SS` off.

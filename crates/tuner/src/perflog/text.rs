@@ -41,9 +41,8 @@ const DEATHS: [&str; 21] = [
     "unhandled system error",
 ];
 
-static TOOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"((?:nccl|rccl)-tests(?: version |: Version )\S+)").ok()
-});
+static TOOL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"((?:nccl|rccl)-tests(?: version |: Version )\S+)").ok());
 static COLLECTIVE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b([a-z][a-z_]*)_perf\b").ok());
 static RANK: LazyLock<Option<Regex>> =
@@ -60,7 +59,10 @@ pub(super) fn read(log: &str) -> Evidence {
     for (index, line) in log.lines().enumerate() {
         let line = untag(line);
         evidence.note(&line.text);
-        streams.entry(line.tag).or_default().push((index + 1, line.text));
+        streams
+            .entry(line.tag)
+            .or_default()
+            .push((index + 1, line.text));
     }
     for lines in streams.values() {
         let mut reader = Reader::new(&mut evidence);
@@ -70,7 +72,9 @@ pub(super) fn read(log: &str) -> Evidence {
         reader.give_up("the log ends inside the row");
     }
     evidence.rows.sort_by_key(|row| row.line);
-    evidence.unreadable.sort_by_key(|unreadable| unreadable.line);
+    evidence
+        .unreadable
+        .sort_by_key(|unreadable| unreadable.line);
     evidence
 }
 
@@ -94,11 +98,13 @@ impl Evidence {
             self.ranks = self.ranks.max(rank.checked_add(1));
         }
         if text.contains("Reducing maxBytes") {
-            self.notes.push(format!("the tool shortened the sweep: {}", quote(text)));
+            self.notes
+                .push(format!("the tool shortened the sweep: {}", quote(text)));
         }
         if let Some(message) = text.strip_prefix("# error:") {
             // The library's last message, which it also has after a good run.
-            self.notes.push(format!("last library message: {}", quote(message)));
+            self.notes
+                .push(format!("last library message: {}", quote(message)));
         } else if text.contains("Bitwise mismatches") && text.ends_with("FAILED") {
             self.mismatches.push(quote(text));
         } else if DEATHS.iter().any(|death| text.contains(death)) {
@@ -122,7 +128,13 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(evidence: &'a mut Evidence) -> Self {
-        Self { evidence, group: Vec::new(), header: None, partial: None, section: None }
+        Self {
+            evidence,
+            group: Vec::new(),
+            header: None,
+            partial: None,
+            section: None,
+        }
     }
 
     fn line(&mut self, number: usize, text: &str) {
@@ -145,7 +157,9 @@ impl<'a> Reader<'a> {
     fn begin(&mut self, header: Header) {
         self.header = Some(header);
         self.evidence.is_perf_tool = true;
-        let open = self.section.filter(|&index| !self.evidence.footers[index].is_complete());
+        let open = self
+            .section
+            .filter(|&index| !self.evidence.footers[index].is_complete());
         let index = open.unwrap_or_else(|| {
             self.evidence.footers.push(Footer::default());
             self.evidence.footers.len() - 1
@@ -171,7 +185,9 @@ impl<'a> Reader<'a> {
         };
         self.section = Some(index);
         let footer = &mut self.evidence.footers[index];
-        footer.out_of_bounds.extend(out_of_bounds.and_then(Result::ok));
+        footer
+            .out_of_bounds
+            .extend(out_of_bounds.and_then(Result::ok));
         footer.averages.extend(average.and_then(Result::ok));
         true
     }
@@ -206,9 +222,14 @@ impl<'a> Reader<'a> {
             }
             return;
         }
-        let numbers = text.split_whitespace().all(|token| row::number(token).is_some() || token == "N/A");
+        let numbers = text
+            .split_whitespace()
+            .all(|token| row::number(token).is_some() || token == "N/A");
         let count = text.split_whitespace().count();
-        let widths = [header.width_from(0), header.width_from(header.halves.len() - 1)];
+        let widths = [
+            header.width_from(0),
+            header.width_from(header.halves.len() - 1),
+        ];
         if numbers && widths.contains(&count) {
             self.unreadable(number, "numbers without the fields that begin a row", text);
         }
@@ -235,13 +256,19 @@ impl<'a> Reader<'a> {
 
     fn unreadable(&mut self, line: usize, why: &str, text: &str) {
         let text = quote(text);
-        self.evidence.unreadable.push(Unreadable { line, why: why.to_owned(), text });
+        self.evidence.unreadable.push(Unreadable {
+            line,
+            why: why.to_owned(),
+            text,
+        });
     }
 }
 
 /// A header in a line, with or without `#` and other output before it.
 fn header_in(text: &str, group: &[HalfKind]) -> Option<Header> {
-    let behind_mark = text.split_once('#').and_then(|(_, rest)| Header::parse(rest, group));
+    let behind_mark = text
+        .split_once('#')
+        .and_then(|(_, rest)| Header::parse(rest, group));
     behind_mark.or_else(|| Header::parse(text, group))
 }
 

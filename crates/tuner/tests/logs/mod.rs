@@ -72,21 +72,35 @@ pub(crate) const ALLTOALL: Style = Style {
 };
 
 /// alltoall of old versions: no reduction, no root.
-pub(crate) const OLD_ALLTOALL: Style =
-    Style { redop: None, root: false, columns: &["algbw", "busbw", "error"], checks: &["0e+00", "N/A"], ..ALLTOALL };
+pub(crate) const OLD_ALLTOALL: Style = Style {
+    redop: None,
+    root: false,
+    columns: &["algbw", "busbw", "error"],
+    checks: &["0e+00", "N/A"],
+    ..ALLTOALL
+};
 
 /// hypercube: the name of the reduction is empty.
-pub(crate) const HYPERCUBE: Style = Style { redop: Some(""), factor: 0.5, ..MODERN };
+pub(crate) const HYPERCUBE: Style = Style {
+    redop: Some(""),
+    factor: 0.5,
+    ..MODERN
+};
 
 /// Per-iteration statistics and the time of day.
 pub(crate) const ITERATIONS: Style = Style {
-    columns: &["algbw", "busbw", "#wrong", "i_min", "i_max", "i_p99", "i_cv%"],
+    columns: &[
+        "algbw", "busbw", "#wrong", "i_min", "i_max", "i_p99", "i_cv%",
+    ],
     tail: "  2026-05-04 03:02:01",
     ..MODERN
 };
 
 /// Data check off.
-pub(crate) const NO_CHECK: Style = Style { checks: &["N/A", "N/A"], ..MODERN };
+pub(crate) const NO_CHECK: Style = Style {
+    checks: &["N/A", "N/A"],
+    ..MODERN
+};
 
 const SIZES: [u64; 6] = [0, 1024, 4096, 65_536, 1_048_576, 134_217_728];
 
@@ -94,23 +108,35 @@ const SIZES: [u64; 6] = [0, 1024, 4096, 65_536, 1_048_576, 134_217_728];
 pub(crate) const ROWS: usize = SIZES.len();
 
 fn header(style: &Style) -> String {
-    let groups: String = style.halves.iter().map(|half| format!("{half:>45}")).collect();
+    let groups: String = style
+        .halves
+        .iter()
+        .map(|half| format!("{half:>45}"))
+        .collect();
     let mut lead = "#       size         count      type".to_owned();
     lead += style.redop.map_or("", |_| "   redop");
     lead += if style.root { "    root" } else { "" };
     let half = format!("     time   {}", style.columns.join("   "));
-    format!("#{groups}          \n{lead}{} \n#        (B)    (elements)    (us)  (GB/s)  (GB/s)\n", half.repeat(style.halves.len()))
+    format!(
+        "#{groups}          \n{lead}{} \n#        (B)    (elements)    (us)  (GB/s)  (GB/s)\n",
+        half.repeat(style.halves.len())
+    )
 }
 
 /// One row, and the bus bandwidths in it.
 fn row(style: &Style, size: u64) -> (String, Vec<f64>) {
     let mut line = format!("{size:>12}  {:>12}  {:>8}", size / 4, "float");
-    line += &style.redop.map_or(String::new(), |redop| format!("  {redop:>6}"));
+    line += &style
+        .redop
+        .map_or(String::new(), |redop| format!("  {redop:>6}"));
     line += if style.root { "      -1" } else { "" };
     let mut bandwidths = Vec::new();
     for (index, check) in style.checks.iter().enumerate() {
         let time = 17.31 + index as f64 + size as f64 / 20_000.0;
-        let (algbw, busbw) = (size as f64 / time / 1e3, size as f64 / time / 1e3 * style.factor);
+        let (algbw, busbw) = (
+            size as f64 / time / 1e3,
+            size as f64 / time / 1e3 * style.factor,
+        );
         bandwidths.push(busbw);
         line += &format!("  {time:>7.2}");
         for column in style.columns {
@@ -130,7 +156,9 @@ pub(crate) fn log(style: &Style) -> String {
     let mut text = style.preamble.to_owned();
     text += "# nThread 1 nGpus 1 minBytes 0 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n";
     for rank in 0..8 {
-        text += &format!("#  Rank {rank:>2} Group  0 Pid  100{rank} on      hostA device  {rank} [0000:0{rank}:00] Some GPU\n");
+        text += &format!(
+            "#  Rank {rank:>2} Group  0 Pid  100{rank} on      hostA device  {rank} [0000:0{rank}:00] Some GPU\n"
+        );
     }
     text += "NCCL version 2.30.3+cuda13.0\n#\n";
     text += &header(style);
@@ -141,11 +169,14 @@ pub(crate) fn log(style: &Style) -> String {
         bandwidths.extend(halves);
     }
     if style.asterisks {
-        text += "# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n";
+        text +=
+            "# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n";
     }
     let mean = bandwidths.iter().sum::<f64>() / bandwidths.len() as f64;
     let mean: f64 = format!("{mean:.5e}").parse().unwrap_or(mean);
-    text + &format!("# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {mean} \n#\n# Collective test concluded: all_reduce_perf\n")
+    text + &format!(
+        "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {mean} \n#\n# Collective test concluded: all_reduce_perf\n"
+    )
 }
 
 /// The same results as `-J` writes them.

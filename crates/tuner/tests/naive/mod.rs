@@ -16,10 +16,22 @@ pub(crate) struct NaiveRow {
     pub(crate) ints: [i32; 5],
 }
 
-const COLLECTIVES: [&[u8]; 5] =
-    [b"broadcast", b"reduce", b"allgather", b"reducescatter", b"allreduce"];
-const ALGORITHMS: [&[u8]; 7] =
-    [b"tree", b"ring", b"collnet_direct", b"collnet_chain", b"nvls", b"nvls_tree", b"pat"];
+const COLLECTIVES: [&[u8]; 5] = [
+    b"broadcast",
+    b"reduce",
+    b"allgather",
+    b"reducescatter",
+    b"allreduce",
+];
+const ALGORITHMS: [&[u8]; 7] = [
+    b"tree",
+    b"ring",
+    b"collnet_direct",
+    b"collnet_chain",
+    b"nvls",
+    b"nvls_tree",
+    b"pat",
+];
 const PROTOCOLS: [&[u8]; 3] = [b"ll", b"ll128", b"simple"];
 
 /// (value, negative, too large for 128 bits) of the leading number.
@@ -125,7 +137,10 @@ fn row(line: &[u8], number: usize, rccl: bool) -> Option<NaiveRow> {
         return None;
     }
     let index = |names: &[&[u8]], token: &[u8], default: usize| {
-        names.iter().position(|name| *name == token).or((!rccl).then_some(default))
+        names
+            .iter()
+            .position(|name| *name == token)
+            .or((!rccl).then_some(default))
     };
     Some(NaiveRow {
         line: number,
@@ -148,7 +163,11 @@ pub(crate) fn evaluate(
     query: NaiveQuery,
     ignored: Unavailable,
 ) -> (Option<usize>, i32) {
-    let default = if dialect == Dialect::NcclExample { 1 } else { 0 };
+    let default = if dialect == Dialect::NcclExample {
+        1
+    } else {
+        0
+    };
     let (collective, bytes, nodes, ranks, pipe_ops, reg_buff) = query;
     for (index, row) in rows.iter().enumerate() {
         let mut matches = row.collective == collective;

@@ -39,18 +39,29 @@ struct Shadowed {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (dialect, tables) = load(&args.files, &args.dialect)?;
     let tables: Vec<&Table> = tables.iter().collect();
-    let names: Vec<_> = args.files.iter().map(|path| path.display().to_string()).collect();
-    let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
+    let names: Vec<_> = args
+        .files
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let unavailable = args
+        .unavailable
+        .iter()
+        .fold(Unavailable::default(), |a, b| a.union(*b));
     let changed = changes(&tables, unavailable);
     let shadowed: Vec<_> = tables[1..]
         .iter()
         .zip(&names[1..])
-        .map(|(table, file)| Shadowed { file: file.clone(), rows: new_shadows(tables[0], table) })
+        .map(|(table, file)| Shadowed {
+            file: file.clone(),
+            rows: new_shadows(tables[0], table),
+        })
         .collect();
     if let Some(path) = &args.svg {
         let labels: Vec<_> = names.iter().map(String::as_str).collect();
         let picture = tuner::svg::draw(&maps(&tables, unavailable), &labels);
-        std::fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(path, picture)
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     emit(&match args.format {
         Format::Human => human(&changed, &shadowed, &names, dialect),
@@ -81,15 +92,14 @@ fn with_overlap(map: &Map) -> serde_json::Value {
     serde_json::json!({"scope": map.scope, "spans": spans})
 }
 
-fn human(
-    changed: &[Map],
-    shadowed: &[Shadowed],
-    names: &[String],
-    dialect: Dialect,
-) -> String {
+fn human(changed: &[Map], shadowed: &[Shadowed], names: &[String], dialect: Dialect) -> String {
     let mut text = String::new();
     let three = names.len() > 2;
-    let heads = if three { ["base", "A", "B"].as_slice() } else { ["old", "new"].as_slice() };
+    let heads = if three {
+        ["base", "A", "B"].as_slice()
+    } else {
+        ["old", "new"].as_slice()
+    };
     for (head, name) in heads.iter().zip(names) {
         let _ = writeln!(text, "{head}: {name} ({dialect})");
     }
@@ -117,7 +127,11 @@ fn human(
                 None => "new".to_owned(),
             };
             let (line, title) = (shadow.row.line, shadow.title());
-            let _ = writeln!(text, "  line {line} ({before}): {title}: {}", shadow.describe());
+            let _ = writeln!(
+                text,
+                "  line {line} ({before}): {title}: {}",
+                shadow.describe()
+            );
             if shadow.intact_elsewhere {
                 let _ = writeln!(text, "    only for {}", shadow.scope);
             }
@@ -127,7 +141,11 @@ fn human(
 }
 
 fn end(to: u64) -> String {
-    if to == u64::MAX { "unbounded".to_owned() } else { to.to_string() }
+    if to == u64::MAX {
+        "unbounded".to_owned()
+    } else {
+        to.to_string()
+    }
 }
 
 fn decision(decision: &Decision) -> String {
@@ -151,7 +169,10 @@ fn columns(rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("  {cell:width$}"));
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("  {cell:width$}"));
         cells.collect::<String>().trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

@@ -44,7 +44,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (dialect, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
-    let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
+    let unavailable = args
+        .unavailable
+        .iter()
+        .fold(Unavailable::default(), |a, b| a.union(*b));
     let situation = Situation {
         collective: args.collective,
         nodes: args.nodes,
@@ -52,7 +55,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         pipe_ops: args.pipe_ops,
         reg_buff: args.reg_buff,
     };
-    let query = Query { situation, bytes: args.bytes };
+    let query = Query {
+        situation,
+        bytes: args.bytes,
+    };
     let explanation = explain(&tables[0], query, unavailable);
     emit(&match args.format {
         Format::Human => human(&explanation, dialect),
@@ -66,7 +72,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn human(explanation: &Explanation, dialect: Dialect) -> String {
-    let Query { situation: at, bytes } = explanation.query;
+    let Query {
+        situation: at,
+        bytes,
+    } = explanation.query;
     let mut text = format!(
         "{}, {} bytes, {} nodes, {} ranks, pipeOps {}, regBuff {} ({dialect})\n",
         at.collective,
@@ -79,23 +88,37 @@ fn human(explanation: &Explanation, dialect: Dialect) -> String {
     for step in &explanation.steps {
         let verdict = match &step.verdict {
             Verdict::Applies => "APPLIES".to_owned(),
-            Verdict::Unavailable => "matches, but its choice is unavailable: falls through".to_owned(),
+            Verdict::Unavailable => {
+                "matches, but its choice is unavailable: falls through".to_owned()
+            }
             Verdict::Mismatch(reasons) => {
                 let said = |reason: &tuner::evaluate::Mismatch| {
                     reason.describe(&step.row, &explanation.query)
                 };
-                format!("no: {}", reasons.iter().map(said).collect::<Vec<_>>().join("; "))
+                format!(
+                    "no: {}",
+                    reasons.iter().map(said).collect::<Vec<_>>().join("; ")
+                )
             }
         };
-        let _ = writeln!(text, "  line {}: {}\n    {verdict}", step.row.line, step.row.rule);
+        let _ = writeln!(
+            text,
+            "  line {}: {}\n    {verdict}",
+            step.row.line, step.row.rule
+        );
     }
     let _ = writeln!(text, "result: {}", explanation.choice);
     let mut lost = explanation.choice;
     for fallback in &explanation.fallbacks {
         if let Some((algorithm, protocol)) = lost.pick {
-            let row = fallback.row.map_or(String::new(), |row| format!(" (line {})", row.line));
+            let row = fallback
+                .row
+                .map_or(String::new(), |row| format!(" (line {})", row.line));
             let choice = fallback.choice;
-            let _ = writeln!(text, "where {algorithm}/{protocol} is unavailable: {choice}{row}");
+            let _ = writeln!(
+                text,
+                "where {algorithm}/{protocol} is unavailable: {choice}{row}"
+            );
         }
         lost = fallback.choice;
     }

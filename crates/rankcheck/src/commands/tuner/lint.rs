@@ -48,20 +48,32 @@ struct File {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let files = args.files.iter().map(|path| check(path, args)).collect::<anyhow::Result<Vec<_>>>()?;
+    let files = args
+        .files
+        .iter()
+        .map(|path| check(path, args))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let text = match args.format {
         Format::Human => files.iter().map(human).collect(),
-        Format::Json => json(&serde_json::json!({"schema": "rankcheck.tuner-lint/1", "files": files}))?,
+        Format::Json => {
+            json(&serde_json::json!({"schema": "rankcheck.tuner-lint/1", "files": files}))?
+        }
         Format::Sarif => {
-            let found: Vec<_> =
-                files.iter().map(|file| (file.file.as_str(), file.findings.as_slice())).collect();
+            let found: Vec<_> = files
+                .iter()
+                .map(|file| (file.file.as_str(), file.findings.as_slice()))
+                .collect();
             // Edits are never silent: SARIF has no place for what was already done.
             files.iter().for_each(|file| eprint!("{}", edits(file)));
             json(&sarif(&found))?
         }
     };
     emit(&text)?;
-    let worst = files.iter().flat_map(|file| &file.findings).map(|finding| finding.severity).min();
+    let worst = files
+        .iter()
+        .flat_map(|file| &file.findings)
+        .map(|finding| finding.severity)
+        .min();
     Ok(match worst {
         Some(Severity::Error) => ExitCode::from(1),
         Some(Severity::Warning) if args.strict => ExitCode::from(1),
@@ -82,13 +94,27 @@ fn check(path: &PathBuf, args: &Args) -> anyhow::Result<File> {
         (text, edits) = (fixed, done);
     }
     let findings = lint(&text, dialect);
-    Ok(File { file: path.display().to_string(), dialect, edits, findings })
+    Ok(File {
+        file: path.display().to_string(),
+        dialect,
+        edits,
+        findings,
+    })
 }
 
 fn edits(file: &File) -> String {
     let show = |edit: &Edit| {
-        let Edit { line, rule, before, after } = edit;
-        format!("{}:{line}: fixed [{}]\n  - {before}\n  + {after}\n", file.file, rule.name())
+        let Edit {
+            line,
+            rule,
+            before,
+            after,
+        } = edit;
+        format!(
+            "{}:{line}: fixed [{}]\n  - {before}\n  + {after}\n",
+            file.file,
+            rule.name()
+        )
     };
     file.edits.iter().map(show).collect()
 }
@@ -96,9 +122,23 @@ fn edits(file: &File) -> String {
 fn human(file: &File) -> String {
     let mut text = edits(file);
     for finding in &file.findings {
-        let Finding { line, column, rule, severity, message, effects, suggestion, .. } = finding;
+        let Finding {
+            line,
+            column,
+            rule,
+            severity,
+            message,
+            effects,
+            suggestion,
+            ..
+        } = finding;
         let place = format!("{}:{line}:{column}", file.file);
-        let _ = writeln!(text, "{place}: {}: {message} [{}]", severity.name(), rule.name());
+        let _ = writeln!(
+            text,
+            "{place}: {}: {message} [{}]",
+            severity.name(),
+            rule.name()
+        );
         match effects.as_slice() {
             [first, rest @ ..] if rest.iter().all(|effect| effect.what == first.what) => {
                 let _ = writeln!(text, "  both dialects: {}", first.what);
@@ -113,9 +153,22 @@ fn human(file: &File) -> String {
             let _ = writeln!(text, "  help: {suggestion}");
         }
     }
-    let count = |severity| file.findings.iter().filter(|f| f.severity == severity).count();
-    let fixable = file.findings.iter().filter(|finding| finding.fixable).count();
-    let hint = if fixable > 0 { format!("; {fixable} can be fixed with --fix") } else { String::new() };
+    let count = |severity| {
+        file.findings
+            .iter()
+            .filter(|f| f.severity == severity)
+            .count()
+    };
+    let fixable = file
+        .findings
+        .iter()
+        .filter(|finding| finding.fixable)
+        .count();
+    let hint = if fixable > 0 {
+        format!("; {fixable} can be fixed with --fix")
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         text,
         "{} ({}): {} errors, {} warnings, {} infos{hint}",

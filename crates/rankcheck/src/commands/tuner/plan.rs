@@ -90,7 +90,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if !plan.too_large.is_empty() {
         let max = args.max_bytes;
-        eprintln!("note: sizes above --max-bytes {max} are left out: {:?}", plan.too_large);
+        eprintln!(
+            "note: sizes above --max-bytes {max} are left out: {:?}",
+            plan.too_large
+        );
     }
     emit(&match args.format {
         Format::Sh => plan.script(dialect),

@@ -56,7 +56,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }))?)?,
         Format::Scenario => {
             let source = args.file.file_name().unwrap_or_default().to_string_lossy();
-            write_scenarios(&scenarios(&probes, defaults.dtype, &source), args.out.as_ref())?;
+            write_scenarios(
+                &scenarios(&probes, defaults.dtype, &source),
+                args.out.as_ref(),
+            )?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -77,7 +80,12 @@ fn commands(probes: &[Probe], args: &Args) -> String {
                 text += "# a perf tool cannot ask for pipeOps above 1: check the library's log\n";
             }
         }
-        let lines = probe.lines.iter().map(usize::to_string).collect::<Vec<_>>().join(" and ");
+        let lines = probe
+            .lines
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" and ");
         let _ = writeln!(
             text,
             "# edge {} (line {lines}): {} | {}",
@@ -96,8 +104,16 @@ fn commands(probes: &[Probe], args: &Args) -> String {
 fn side(sample: Option<&Sample>) -> String {
     match sample {
         None => "nothing to run".to_owned(),
-        Some(Sample { bytes, line: Some(line), choice }) => format!("{bytes} {choice} (line {line})"),
-        Some(Sample { bytes, line: None, choice }) => format!("{bytes} {choice}"),
+        Some(Sample {
+            bytes,
+            line: Some(line),
+            choice,
+        }) => format!("{bytes} {choice} (line {line})"),
+        Some(Sample {
+            bytes,
+            line: None,
+            choice,
+        }) => format!("{bytes} {choice}"),
     }
 }
 
