@@ -5,15 +5,15 @@
 //! gives out-of-place and in-place rows. Before anything is timed, each arm proves by the
 //! library's own log line that the expected row is applied. Judging the results is not done here.
 
+mod script;
+mod sizes;
+
 use serde::Serialize;
 
 use crate::csv::Table;
-use crate::diff::{Span, changes};
 use crate::evaluate::{Choice, Query, Situation, Unavailable, evaluate};
-use crate::launch_template::{LaunchTemplate, quoted};
-use crate::names::Dialect;
+use crate::launch_template::LaunchTemplate;
 use crate::probe::Defaults;
-use crate::sizes::{Runner, at_or_above, at_or_below, granule};
 
 /// One side of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -160,7 +160,7 @@ type Point = (Situation, u64, Zone);
 
 /// Plans the comparison of `old` and `new`, which the runs will read at the given paths.
 pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan {
-    let (points, too_large): (Vec<Point>, Vec<Point>) = points(old.0, new.0, options)
+    let (points, too_large): (Vec<Point>, Vec<Point>) = sizes::points(old.0, new.0, options)
         .into_iter()
         .partition(|&(_, bytes, _)| bytes <= options.max_bytes);
     let build = |phase, round, arm, mode: &str, point: Point| {
@@ -199,88 +199,6 @@ pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan
         too_large,
         runs,
     }
-}
-
-fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
-    let defaults = &options.defaults;
-    let mut points = Vec::new();
-    for map in changes(&[old, new], Unavailable::default()) {
-        let situation = Situation {
-            collective: map.scope.collective,
-            nodes: map.scope.nodes.example(defaults.nodes),
-            ranks: map.scope.ranks.example(defaults.ranks),
-            pipe_ops: map.scope.pipe_ops.example(1),
-            reg_buff: map.scope.reg_buff.example(0),
-        };
-        let step = granule(
-            situation.collective,
-            situation.ranks,
-            defaults.dtype,
-            Runner::PerfTool,
-        );
-        let mut sizes: Vec<u64> = map
-            .spans
-            .iter()
-            .flat_map(|span| around(span, step))
-            .collect();
-        sizes.extend(outside(&map.spans, step));
-        sizes.sort_unstable();
-        sizes.dedup();
-        let inside = |bytes: u64| map.spans.iter().any(|s| (s.from..=s.to).contains(&bytes));
-        let touches = |bytes: u64| {
-            let below = bytes.checked_add(step).is_none_or(inside);
-            below || bytes.checked_sub(step).is_some_and(inside)
-        };
-        points.extend(sizes.into_iter().map(|bytes| {
-            let zone = match (inside(bytes), touches(bytes)) {
-                (true, _) => Zone::Inside,
-                (false, true) => Zone::Around,
-                (false, false) => Zone::Outside,
-            };
-            (situation, bytes, zone)
-        }));
-    }
-    points
-}
-
-/// Half of where each unbroken stretch of changed spans begins, double of where it ends.
-fn outside(spans: &[Span], step: u64) -> Vec<u64> {
-    let begins = |from: u64| {
-        !spans
-            .iter()
-            .any(|span| span.to.checked_add(1) == Some(from))
-    };
-    let ends = |to: u64| {
-        !spans
-            .iter()
-            .any(|span| Some(span.from) == to.checked_add(1))
-    };
-    let halves = spans.iter().filter(|span| begins(span.from));
-    let doubles = spans.iter().filter(|span| ends(span.to));
-    halves
-        .filter_map(|span| at_or_below(span.from / 2, step))
-        .chain(doubles.filter_map(|span| at_or_above(span.to.checked_mul(2)?, step)))
-        .collect()
-}
-
-/// Runnable sizes for one changed span: both sides of both edges and the geometric middle.
-fn around(span: &Span, step: u64) -> Vec<u64> {
-    let first = at_or_above(span.from, step).or_else(|| at_or_above(span.from.max(1), step));
-    let middle = (span.from.max(step) as f64 * span.to as f64).sqrt() as u64;
-    [
-        span.from
-            .checked_sub(1)
-            .and_then(|bytes| at_or_below(bytes, step)),
-        first,
-        at_or_below(middle.clamp(span.from, span.to), step),
-        at_or_below(span.to, step).filter(|_| span.to < u64::MAX),
-        span.to
-            .checked_add(1)
-            .and_then(|bytes| at_or_above(bytes, step)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 fn run(
@@ -342,59 +260,5 @@ fn run(
         zone,
         expected,
         command,
-    }
-}
-
-impl Plan {
-    /// The list as a POSIX shell script. `dialect` says which log lines a proof looks for.
-    pub fn script(&self, dialect: Dialect) -> String {
-        let applied = match dialect {
-            Dialect::NcclExample => "TUNER/ExamplePlugin: Applied config",
-            Dialect::RcclBuiltin => "TUNER/CsvTuner: Applied config",
-        };
-        let mut script = format!(
-            r#"#!/bin/sh
-# {} runs, one process each. Logs go to ${{OUT:-tuner-plan}}/, exit statuses to its status.tsv.
-set -u
-out=${{OUT:-tuner-plan}}
-mkdir -p "$out"
-: >"$out/status.tsv"
-failed=0
-
-run() {{ # name command...: one process, its log, its exit status
-    name=$1
-    shift
-    "$@" >"$out/$name.log" 2>&1
-    status=$?
-    printf '%s\t%s\n' "$status" "$name" >>"$out/status.tsv"
-    [ "$status" -eq 0 ] || {{ echo "exit $status: $out/$name.log" >&2; failed=1; }}
-}}
-
-prove() {{ # name choice: the library says that it applied the expected row, or none
-    line=$(grep -F '{applied}' "$out/$1.log" | head -n 1)
-    case $line in
-    '') [ "$2" = none ] && return ;;
-    *"$2"*) return ;;
-    esac
-    echo "not as expected ($2): $out/$1.log: ${{line:-no row applied}}" >&2
-    failed=1
-}}
-
-"#,
-            self.runs.len(),
-        );
-        for run in &self.runs {
-            let id = quoted(&run.id);
-            // The command may hold shell syntax of the user's template, so a shell reads it.
-            script += &format!("run {id} sh -c {}\n", quoted(&run.command));
-            if run.phase == Phase::Proof {
-                let choice = match run.expected.pick {
-                    Some((algorithm, protocol)) => format!("algo={algorithm}, proto={protocol}"),
-                    None => "none".to_owned(),
-                };
-                script += &format!("prove {id} {}\n", quoted(&choice));
-            }
-        }
-        script + "\nrankcheck perflog \"$out\"/*.log || failed=1\nexit $failed\n"
     }
 }

@@ -72,6 +72,19 @@ fn the_worked_example_shadows_rows_5_and_6_and_cuts_row_7() {
     assert!(new_shadows(&new, &new).is_empty());
 }
 
+/// A row that keeps a part can fire, also behind a row of its own choice.
+#[test]
+fn only_a_row_that_keeps_nothing_is_unreachable() {
+    let file = "allreduce,0,9,tree,ll,1,1,8\nallreduce,5,20,tree,ll,2,1,8\n\
+                allreduce,6,7,tree,ll,3,1,8\nallreduce,6,7,ring,ll,3,1,8\n";
+    let shadows = tuner::shadow::shadows(&table(file));
+    let found: Vec<_> = shadows
+        .iter()
+        .map(|s| (s.row.line, s.is_unreachable()))
+        .collect();
+    assert_eq!(found, [(2, false), (3, true), (4, false)]);
+}
+
 #[rstest]
 #[case::nothing("", "", &[])]
 #[case::comments_and_order_of_disjoint_rows("allreduce,0,9,tree,ll,1,1,8\nallreduce,10,19,ring,ll,1,1,8",

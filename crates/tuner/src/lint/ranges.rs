@@ -146,14 +146,13 @@ fn shadow(shadow: &Shadow) -> Option<Finding> {
 
 /// Stretches between rows of one kind where no row of any kind applies.
 fn gaps(table: &Table, rows: &[Row]) -> Vec<Finding> {
-    let (Some(first), Some(top)) = (rows.first(), rows.iter().map(|r| r.rule.max_bytes).max())
-    else {
+    let Some(first) = rows.first() else {
         return Vec::new();
     };
     let at = example(table, &first.rule);
     intervals(&[table], at, Unavailable::default())
         .into_iter()
-        .filter(|span| span.rows == [None] && span.from > first.rule.min_bytes && span.to < top)
+        .filter(|span| span.rows == [None] && span.from > first.rule.min_bytes)
         .filter_map(|span| {
             let above = rows.iter().find(|row| row.rule.min_bytes > span.to)?;
             let gap = range(span.from, span.to);

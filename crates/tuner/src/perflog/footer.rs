@@ -1,7 +1,7 @@
 //! The two lines below the rows, and whether they agree with the rows.
 
+use super::half::{half_unit, number};
 use super::model::{Average, Footer, OutOfBounds, Row};
-use super::row::{half_unit, number};
 
 /// Reads `... Out of bounds values : K OK|FAILED`; `Some(Err)` where the line is garbled.
 pub(super) fn out_of_bounds(line: &str) -> Option<Result<OutOfBounds, ()>> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::model::{
     Average, Check, Evidence, Footer, Half, HalfKind, OutOfBounds, Row, Unreadable,
 };
-use super::text::quote;
+use super::text::{collective, quote};
 
 /// Whether a log is one JSON object of a perf tool.
 pub(super) fn is_json(text: &str) -> bool {
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str) -> Evidence {
             .mismatches
             .push("repeated runs differ bit for bit".to_owned());
     }
-    evidence.collective = value(text, "args").and_then(|args| collective(&args));
+    evidence.collective = value(text, "args").and_then(|args| collective(&args.to_string()));
     // The library's last message, which it also has after a good run; often empty.
     if let Some(Value::Array(errors)) = value(text, "errors") {
         let errors = errors
@@ -74,28 +74,16 @@ pub(super) fn read(text: &str) -> Evidence {
     evidence
 }
 
-fn collective(args: &Value) -> Option<String> {
-    let text = args.to_string();
-    let end = text.find("_perf")?;
-    let start = text[..end]
-        .rfind(|c: char| !c.is_ascii_alphabetic() && c != '_')
-        .map_or(0, |i| i + 1);
-    Some(text[start..end].to_owned())
-}
-
 /// The text behind `"key" :`. A key inside a string has its quotes escaped and is not found.
 fn after_key<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let quoted = format!("\"{key}\"");
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(quoted.as_str()) {
-        if !before.ends_with('\\')
-            && let Some(value) = after.trim_start().strip_prefix(':')
-        {
-            return Some(value.trim_start());
-        }
-        rest = after;
-    }
-    None
+    // The same word can be a value; a key is the one with a colon behind it.
+    text.match_indices(&quoted).find_map(|(index, _)| {
+        let value = text[index + quoted.len()..]
+            .trim_start()
+            .strip_prefix(':')?;
+        Some(value.trim_start())
+    })
 }
 
 fn value(text: &str, key: &str) -> Option<Value> {

@@ -6,6 +6,7 @@
 
 mod csv;
 mod footer;
+mod half;
 mod header;
 mod json;
 mod judge;

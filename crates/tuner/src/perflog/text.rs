@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use super::footer::{average, out_of_bounds};
+use super::half;
 use super::header::{Header, group};
 use super::launcher::untag;
 use super::model::{Evidence, Footer, HalfKind, Unreadable};
@@ -52,6 +53,11 @@ fn capture(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<String> {
     Some(pattern.as_ref()?.captures(text)?[1].to_owned())
 }
 
+/// The name in front of `_perf`, wherever it stands.
+pub(super) fn collective(text: &str) -> Option<String> {
+    capture(&COLLECTIVE, text)
+}
+
 /// Reads a text log.
 pub(super) fn read(log: &str) -> Evidence {
     let mut evidence = Evidence::default();
@@ -91,7 +97,7 @@ impl Evidence {
         if let Some(tool) = capture(&TOOL, text) {
             self.tool.get_or_insert(tool);
         }
-        if let Some(collective) = capture(&COLLECTIVE, text) {
+        if let Some(collective) = collective(text) {
             self.collective.get_or_insert(collective);
         }
         if let Some(rank) = capture(&RANK, text).and_then(|rank| rank.parse::<usize>().ok()) {
@@ -224,7 +230,7 @@ impl<'a> Reader<'a> {
         }
         let numbers = text
             .split_whitespace()
-            .all(|token| row::number(token).is_some() || token == "N/A");
+            .all(|token| half::number(token).is_some() || token == "N/A");
         let count = text.split_whitespace().count();
         let widths = [
             header.width_from(0),

@@ -1,6 +1,8 @@
 //! Logs as the perf tools write them, one style for each version seen, with rows whose numbers
 //! and footers agree.
 
+pub(crate) mod corpus;
+
 /// How a version writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Style {
