@@ -29,7 +29,7 @@ const MARKS: [&str; 3] = [
 ];
 
 /// `host: `, which only pdsh and the like put before the tool's own lines.
-const HOST: &str = r"^([A-Za-z0-9][A-Za-z0-9.-]*): ( *(?:#|\d+ +\d+ +[a-z]).*)$";
+const HOST: &str = r"^([A-Za-z0-9][A-Za-z0-9.-]*): ( *(?:#|\d+ +\d+ +[a-z]))";
 
 /// Terminal colours.
 const ESCAPES: &str = "\x1b\\[[0-9;]*[A-Za-z]";
@@ -54,27 +54,43 @@ static ESCAPE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(ESCAP
 
 /// Takes all prefixes off a line.
 pub(super) fn untag(line: &str) -> Tagged {
-    let mut text = match &*ESCAPE_PATTERN {
-        Some(escapes) if line.contains('\x1b') => escapes.replace_all(line, "").into_owned(),
-        _ => line.to_owned(),
+    let plain = match &*ESCAPE_PATTERN {
+        Some(escapes) if line.contains('\x1b') => escapes.replace_all(line, ""),
+        _ => line.into(),
     };
+    let mut text: &str = &plain;
     let mut tag = String::new();
     // Each round takes one prefix off, so this ends with the line.
-    loop {
-        if let Some(found) = MARK_PATTERNS.iter().find_map(|mark| mark.find(&text)) {
-            text = text[found.end()..].to_owned();
-        } else if let Some(found) = TAG_PATTERNS
-            .iter()
-            .find_map(|pattern| pattern.captures(&text))
-        {
-            tag = format!("{tag}/{}", &found[1]);
-            text = text[found[0].len()..].to_owned();
-        } else if let Some(found) = HOST_PATTERN.as_ref().and_then(|host| host.captures(&text)) {
-            tag = format!("{tag}/{}", &found[1]);
-            text = found[2].to_owned();
-        } else {
-            return Tagged { tag, text };
+    while let Some((name, rest)) = prefix(text) {
+        if let Some(name) = name {
+            tag = format!("{tag}/{name}");
         }
+        text = rest;
+    }
+    Tagged {
+        tag,
+        text: text.to_owned(),
+    }
+}
+
+/// The first prefix of a line: the process it names, if it names one, and the rest of the line.
+fn prefix(text: &str) -> Option<(Option<&str>, &str)> {
+    if let Some(found) = MARK_PATTERNS.iter().find_map(|mark| mark.find(head(text))) {
+        return Some((None, &text[found.end()..]));
+    }
+    if let Some(found) = TAG_PATTERNS.iter().find_map(|tag| tag.captures(head(text))) {
+        return Some((Some(found.get(1)?.as_str()), &text[found.get(0)?.end()..]));
+    }
+    let found = HOST_PATTERN.as_ref()?.captures(head(text))?;
+    Some((Some(found.get(1)?.as_str()), &text[found.get(2)?.start()..]))
+}
+
+/// The part of a line that can hold a prefix; the patterns would walk through all of it.
+fn head(text: &str) -> &str {
+    const MAX_PREFIX: usize = 160;
+    match text.char_indices().nth(MAX_PREFIX) {
+        Some((end, _)) => &text[..end],
+        None => text,
     }
 }
 

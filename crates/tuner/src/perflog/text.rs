@@ -55,7 +55,11 @@ fn capture(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<String> {
 
 /// The name in front of `_perf`, wherever it stands.
 pub(super) fn collective(text: &str) -> Option<String> {
-    capture(&COLLECTIVE, text)
+    if text.contains("_perf") {
+        capture(&COLLECTIVE, text)
+    } else {
+        None
+    }
 }
 
 /// Reads a text log.
@@ -94,13 +98,15 @@ impl Evidence {
             || text.contains("Collective test starting")
             || text.contains("Out of bounds values")
             || DEATHS[..4].iter().any(|death| text.contains(death));
-        if let Some(tool) = capture(&TOOL, text) {
-            self.tool.get_or_insert(tool);
+        if self.tool.is_none() && text.contains("-tests") {
+            self.tool = capture(&TOOL, text);
         }
-        if let Some(collective) = collective(text) {
-            self.collective.get_or_insert(collective);
+        if self.collective.is_none() {
+            self.collective = collective(text);
         }
-        if let Some(rank) = capture(&RANK, text).and_then(|rank| rank.parse::<usize>().ok()) {
+        if text.starts_with('#')
+            && let Some(rank) = capture(&RANK, text).and_then(|rank| rank.parse::<usize>().ok())
+        {
             self.ranks = self.ranks.max(rank.checked_add(1));
         }
         if text.contains("Reducing maxBytes") {
