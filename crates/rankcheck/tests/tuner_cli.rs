@@ -306,6 +306,7 @@ fn perflog_judges_and_gates() {
 const FAKE_TOOL: &str = r##"#!/bin/sh
 while [ $# -gt 0 ]; do case $1 in -b) bytes=$2 ;; esac; shift; done
 if [ -n "${NCCL_DEBUG:-}" ]; then
+    echo "h:1:1 [0] NCCL INFO TUNER/CsvTuner: Loaded 7 tuning configurations from ${LOADED:-$NCCL_TUNER_CONFIG_FILE}"
     awk -F, -v b="$bytes" '$2 <= b && b <= $3 && $7 == 2 { printf "h:1:1 [0] NCCL INFO TUNER/CsvTuner: Applied config for allreduce, bytes=%d: algo=%s, proto=%s, channels=%s\n", b, $4, $5, $6; exit }' "$FILE_OVERRIDE$NCCL_TUNER_CONFIG_FILE"
 fi
 awk -v b="$bytes" 'BEGIN {
@@ -367,7 +368,15 @@ fn a_plan_runs_proves_and_gates() {
         "{out}"
     );
 
-    // The same script where every arm reads the old file.
+    // A library that falls back to a file of its own.
+    let (code, _, err) = told(sh().env("LOADED", "<embedded>/x.csv").output().unwrap());
+    assert_eq!(code, 1);
+    assert!(
+        err.contains("the library did not read rccl_new.csv"),
+        "{err}"
+    );
+
+    // A library that applies other rows.
     std::fs::create_dir(folder.path("other")).unwrap();
     std::fs::write(folder.path("other/rccl_new.csv"), OLD).unwrap();
     std::fs::write(folder.path("other/rccl_old.csv"), OLD).unwrap();

@@ -136,7 +136,9 @@ pub struct Run {
     pub bytes: u64,
     /// Where the size lies.
     pub zone: Zone,
-    /// What the arm's file should make the library do.
+    /// The arm's tuner file.
+    pub file: String,
+    /// What that file should make the library do.
     pub expected: Choice,
     /// The complete shell command.
     pub command: String,
@@ -258,6 +260,7 @@ fn run(
         situation,
         bytes,
         zone,
+        file: path.to_owned(),
         expected,
         command,
     }

@@ -137,7 +137,7 @@ fn draw_span(
     let (left, right) = (scale.x(span.from as f64), scale.x(span.to as f64 + 1.0));
     let choice = &span.decisions[lane].choice;
     let (stroke, width) = match span.overlap() {
-        _ if lane == 0 || *choice == span.decisions[0].choice => ("#888", 0.5),
+        _ if *choice == span.decisions[0].choice => ("#888", 0.5),
         Overlap::Conflict => ("#d00000", 2.5),
         Overlap::Unchanged | Overlap::One | Overlap::Agree => ("#000", 2.0),
     };

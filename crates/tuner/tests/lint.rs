@@ -219,6 +219,15 @@ fn fix_repairs_what_is_mechanical_and_lists_it() {
     assert!(!lint(&fixed, A).iter().any(|finding| finding.fixable));
 }
 
+/// A byte order mark in the middle is no mark: it is part of a name.
+#[test]
+fn a_byte_order_mark_is_looked_for_at_the_start_only() {
+    let file = "# a\n\u{feff}allreduce,0,9,tree,ll,4,1,8";
+    let (fixed, edits) = fix(file.as_bytes(), A);
+    assert_eq!(fixed, b"# a\nallreduce,0,9,tree,ll,4,1,8");
+    assert_eq!((edits.len(), edits[0].rule), (1, RuleId::UnknownName));
+}
+
 proptest! {
     /// Any bytes: no panic, every place inside the file, repairs settle at once, and a file whose
     /// rows have nothing to repair but touching bounds decides every size as before.

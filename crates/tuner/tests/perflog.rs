@@ -96,6 +96,7 @@ fn json_gives_the_same_rows_and_never_the_environment() {
     assert_eq!(sizes(&found), sizes(&text));
     let written = serde_json::to_string(&found).unwrap() + &csv(&[("x", &found)]);
     assert!(!written.contains("secret"), "{written}");
+    assert_eq!(found.notes, Vec::<String>::new());
 }
 
 /// The first half can be left blank under a header that has it.
@@ -194,6 +195,14 @@ fn reasons_name_the_fault() {
         ]
     );
     assert_eq!(
+        reasons("noise_that_holds_a_half"),
+        ["line 22: other output inside the row leaves several readings"]
+    );
+    assert_eq!(
+        reasons("a_header_inside_a_row")[0],
+        "line 24: a header follows inside the row"
+    );
+    assert_eq!(
         reasons("a_time_is_no_number"),
         ["line 24: the time is not a number"]
     );
@@ -223,6 +232,30 @@ fn what_noise_leaves_is_what_was_written() {
             }
         }
     }
+}
+
+/// Runs one after the other, and worlds with tags of their own, are judged one by one.
+#[test]
+fn every_run_has_its_own_footer() {
+    for wanted in ["two_runs_in_one_file", "two_worlds_tagged"] {
+        let corpus = corpus();
+        let (_, text, ..) = corpus.iter().find(|(name, ..)| *name == wanted).unwrap();
+        let found = judged(text);
+        assert_eq!(found.footers.len(), 2, "{wanted}");
+        for section in 0..2 {
+            let rows = found.rows.iter().filter(|row| row.section == section);
+            assert_eq!(rows.count(), ROWS, "{wanted}");
+        }
+    }
+}
+
+/// A column that was not measured does not keep noise in.
+#[test]
+fn noise_comes_out_beside_a_column_without_value() {
+    let text = "# in-place\n# size count type redop root time hipevt algbw busbw #wrong\n\
+                1024 512 half sum -1 WARN x 5.71 N/A 0.18 0.00 0\n";
+    let found = judged(text);
+    assert_eq!((found.rows.len(), found.rows[0].had_noise), (1, true));
 }
 
 #[test]

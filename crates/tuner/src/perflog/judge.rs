@@ -114,7 +114,7 @@ fn crashed(evidence: &Evidence, below_min: bool, reasons: &mut Vec<(Status, Stri
             .map(|line| (Status::Crashed, line)),
     );
     // The tool also says `Test failure` when it only found something wrong or slow.
-    if evidence.deaths.is_empty() && reasons.is_empty() && !below_min {
+    if reasons.is_empty() && !below_min {
         reasons.extend(
             quoted(&evidence.failures)
                 .into_iter()

@@ -29,7 +29,11 @@ run() {{ # name command...: one process, its log, its exit status
     [ "$status" -eq 0 ] || {{ echo "exit $status: $out/$name.log" >&2; failed=1; }}
 }}
 
-prove() {{ # name choice: the library says that it applied the expected row, or none
+prove() {{ # name choice file: the library says that it read the file and applied the row, or none
+    if ! grep -F 'onfigurations' "$out/$1.log" | grep -qF "$3"; then
+        echo "the library did not read $3: $out/$1.log" >&2
+        failed=1
+    fi
     line=$(grep -F '{applied}' "$out/$1.log" | head -n 1)
     case $line in
     '') [ "$2" = none ] && return ;;
@@ -51,7 +55,8 @@ prove() {{ # name choice: the library says that it applied the expected row, or 
                     Some((algorithm, protocol)) => format!("algo={algorithm}, proto={protocol}"),
                     None => "none".to_owned(),
                 };
-                script += &format!("prove {id} {}\n", quoted(&choice));
+                let (choice, file) = (quoted(&choice), quoted(&run.file));
+                script += &format!("prove {id} {choice} {file}\n");
             }
         }
         script + "\nrankcheck perflog \"$out\"/*.log || failed=1\nexit $failed\n"

@@ -119,8 +119,12 @@ fn header(style: &Style) -> String {
     lead += style.redop.map_or("", |_| "   redop");
     lead += if style.root { "    root" } else { "" };
     let half = format!("     time   {}", style.columns.join("   "));
+    let tail = match style.tail {
+        "" => "",
+        _ => "           timestamp",
+    };
     format!(
-        "#{groups}          \n{lead}{} \n#        (B)    (elements)    (us)  (GB/s)  (GB/s)\n",
+        "#{groups}          \n{lead}{}{tail} \n#        (B)    (elements)    (us)  (GB/s)  (GB/s)\n",
         half.repeat(style.halves.len())
     )
 }
