@@ -1,6 +1,6 @@
 //! Tuner rules of collective libraries, and the logs of the perf tools that prove them.
 //!
-//! Owns: what a tuner CSV does ([`csv`], [`evaluate`]), what is wrong with it ([`lint`]), what a
+//! Owns: what a tuner CSV does ([`csv`], [`mod@evaluate`]), what is wrong with it ([`lint`]), what a
 //! change to it changes ([`diff`], [`shadow`]), which sizes prove that ([`probe`], [`plan`]), and
 //! what a perf log shows ([`perflog`]). Refuses: files, processes, clocks and devices; every
 //! function takes text and returns data.

@@ -14,6 +14,7 @@ use crate::csv::Table;
 use crate::evaluate::{Choice, Query, Situation, Unavailable, evaluate};
 use crate::launch_template::LaunchTemplate;
 use crate::probe::Defaults;
+use crate::scope::Scope;
 
 /// One side of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -62,26 +63,44 @@ pub struct Modes {
     pub cta_policy: Vec<u32>,
 }
 
+/// One execution mode.
+#[derive(Debug, Clone, Default)]
+struct Mode {
+    /// Flags for the perf tool, a blank before each.
+    flags: String,
+    /// What the flags say about registered buffers, if they do.
+    reg_buff: Option<i32>,
+}
+
 impl Modes {
-    /// Every combination, as flags for the perf tool.
-    fn combinations(&self) -> Vec<String> {
-        let axes = [
-            ("-G", &self.graph),
-            ("-R", &self.register),
-            ("-x", &self.cta_policy),
-        ];
-        axes.iter().filter(|(_, values)| !values.is_empty()).fold(
-            vec![String::new()],
-            |flags, (flag, values)| {
-                let with = |before: &String| {
-                    let before = before.clone();
-                    values
-                        .iter()
-                        .map(move |value| format!("{before} {flag} {value}"))
-                };
-                flags.iter().flat_map(with).collect()
-            },
-        )
+    /// Every combination.
+    fn combinations(&self) -> Vec<Mode> {
+        let graph = axis("-G", &self.graph);
+        let register = axis("-R", &self.register);
+        let cta_policy = axis("-x", &self.cta_policy);
+        let mut modes = Vec::new();
+        for (graph, _) in &graph {
+            for (register, value) in &register {
+                for (cta_policy, _) in &cta_policy {
+                    modes.push(Mode {
+                        flags: format!("{graph}{register}{cta_policy}"),
+                        reg_buff: value.map(|value| value.min(1) as i32),
+                    });
+                }
+            }
+        }
+        modes
+    }
+}
+
+/// The flag with each value; no flag where there are none.
+fn axis(flag: &str, values: &[u32]) -> Vec<(String, Option<u32>)> {
+    match values {
+        [] => vec![(String::new(), None)],
+        _ => values
+            .iter()
+            .map(|value| (format!(" {flag} {value}"), Some(*value)))
+            .collect(),
     }
 }
 
@@ -153,6 +172,8 @@ pub struct Plan {
     pub halves: [&'static str; 2],
     /// Sizes that were left out because they exceed `max_bytes`.
     pub too_large: Vec<u64>,
+    /// Changed scopes that a perf tool cannot reach: those for several pipeline operations only.
+    pub untestable: Vec<Scope>,
     /// Runs in order.
     pub runs: Vec<Run>,
 }
@@ -162,10 +183,11 @@ type Point = (Situation, u64, Zone);
 
 /// Plans the comparison of `old` and `new`, which the runs will read at the given paths.
 pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan {
-    let (points, too_large): (Vec<Point>, Vec<Point>) = sizes::points(old.0, new.0, options)
+    let (points, untestable) = sizes::points(old.0, new.0, options);
+    let (points, too_large): (Vec<Point>, Vec<Point>) = points
         .into_iter()
         .partition(|&(_, bytes, _)| bytes <= options.max_bytes);
-    let build = |phase, round, arm, mode: &str, point: Point| {
+    let build = |phase, round, arm, mode: &Mode, point: Point| {
         let (table, path) = match arm {
             Arm::Base | Arm::Control => old,
             Arm::Candidate => new,
@@ -199,6 +221,7 @@ pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan
         schema: "rankcheck.tuner-plan/1",
         halves: ["out_of_place", "in_place"],
         too_large,
+        untestable,
         runs,
     }
 }
@@ -207,11 +230,20 @@ fn run(
     phase: Phase,
     round: u32,
     arm: Arm,
-    mode: &str,
+    mode: &Mode,
     (situation, bytes, zone): Point,
     (table, path): (&Table, &str),
     options: &Options,
 ) -> Run {
+    let reg_buff = mode.reg_buff.unwrap_or(situation.reg_buff);
+    let situation = Situation {
+        reg_buff,
+        ..situation
+    };
+    let flags = match (mode.reg_buff, reg_buff) {
+        (None, 1) => format!("{} -R 1", mode.flags),
+        _ => mode.flags.clone(),
+    };
     let row = evaluate(table, &Query { situation, bytes }, Unavailable::default());
     let expected = Choice::of(table.dialect, row.map(|index| &table.rows[index].rule));
     let mut env = options.env.clone();
@@ -225,7 +257,7 @@ fn run(
         Phase::Timed => (options.iterations, options.warmup),
     };
     let tool = format!(
-        "{}_perf -b {bytes} -e {bytes} -d {} -c 1 -n {iterations} -w {warmup}{mode}",
+        "{}_perf -b {bytes} -e {bytes} -d {} -c 1 -n {iterations} -w {warmup}{flags}",
         situation.collective.snake_name(),
         options.defaults.dtype.perf_name,
     );
@@ -236,21 +268,21 @@ fn run(
         Phase::Proof => "proof".to_owned(),
         Phase::Timed => format!("r{round}"),
     };
-    let flags: String = mode
+    let tag: String = flags
         .split_whitespace()
         .map(|flag| flag.trim_start_matches('-'))
         .collect();
-    let flags = if flags.is_empty() {
-        String::new()
+    let tag = if tag.is_empty() {
+        tag
     } else {
-        format!("-{flags}")
+        format!("-{tag}")
     };
     let id = format!(
-        "{stage}-{}-{bytes}{flags}-{}",
+        "{stage}-{}-{bytes}{tag}-{}",
         situation.collective,
         arm.name()
     );
-    let mode = mode.trim().to_owned();
+    let mode = flags.trim().to_owned();
     Run {
         id,
         phase,

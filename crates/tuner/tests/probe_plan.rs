@@ -226,6 +226,39 @@ fn a_plan_leaves_out_what_is_too_large_and_says_so() {
     assert!(plan.runs.iter().any(|run| run.zone == Zone::Inside));
 }
 
+/// Registered buffers are part of what rows match: the mode asks for them, and the expectation
+/// follows.
+#[test]
+fn a_mode_with_registered_buffers_expects_their_rows() {
+    let new = "allreduce,1024,2047,tree,ll,4,1,8,-1,1\n";
+    let run = |register: Vec<u32>| {
+        let mut options = options();
+        options.modes = Modes {
+            register,
+            ..Modes::default()
+        };
+        let plan = plan((&table(""), "old"), (&table(new), "new"), &options);
+        let at = |run: &&tuner::plan::Run| run.arm == Arm::Candidate && run.bytes == 1024;
+        let runs = plan.runs.iter().filter(at).filter(|run| run.round == 1);
+        runs.map(|run| (run.mode.clone(), run.expected.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let tree = ("-R 1".to_owned(), "tree/ll 4 channels".to_owned());
+    assert_eq!(run(vec![]), std::slice::from_ref(&tree));
+    let none = ("-R 0".to_owned(), "library default".to_owned());
+    let symmetric = ("-R 2".to_owned(), "tree/ll 4 channels".to_owned());
+    assert_eq!(run(vec![0, 1, 2]), [none, tree, symmetric]);
+}
+
+#[test]
+fn what_no_single_call_reaches_is_left_out_and_named() {
+    let new = "allreduce,1024,2047,tree,ll,4,1,8,4,-1\n";
+    let plan = plan((&table(""), "old"), (&table(new), "new"), &options());
+    assert!(plan.runs.is_empty());
+    let scopes: Vec<_> = plan.untestable.iter().map(ToString::to_string).collect();
+    assert_eq!(scopes, ["allreduce, nodes 1, ranks 8, pipeOps 4"]);
+}
+
 #[test]
 fn equal_files_need_no_run() {
     assert!(

@@ -18,7 +18,7 @@ const MAX_NOISE_LINES: usize = 200;
 const MAX_QUOTE: usize = 160;
 
 /// What tools, libraries and launchers write when something has died.
-const DEATHS: [&str; 21] = [
+const DEATHS: [&str; 22] = [
     "Test NCCL failure",
     "Test CUDA failure",
     "Test HIP failure",
@@ -37,6 +37,7 @@ const DEATHS: [&str; 21] = [
     "slurmstepd: error",
     "DUE TO TIME LIMIT",
     "Memory access fault by GPU",
+    "HSA_STATUS_ERROR",
     "terminate called",
     "unhandled cuda error",
     "unhandled system error",

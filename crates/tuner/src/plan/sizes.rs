@@ -4,12 +4,14 @@ use super::{Options, Point, Zone};
 use crate::csv::Table;
 use crate::diff::{Span, changes};
 use crate::evaluate::{Situation, Unavailable};
+use crate::scope::Scope;
 use crate::sizes::{Runner, at_or_above, at_or_below, granule};
 
-/// All sizes of all changed scopes, each in one communicator of the scope.
-pub(super) fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> {
+/// All sizes of all changed scopes, each in one communicator of the scope, and the scopes that no
+/// single call reaches.
+pub(super) fn points(old: &Table, new: &Table, options: &Options) -> (Vec<Point>, Vec<Scope>) {
     let defaults = &options.defaults;
-    let mut points = Vec::new();
+    let (mut points, mut untestable) = (Vec::new(), Vec::new());
     for map in changes(&[old, new], Unavailable::default()) {
         let situation = Situation {
             collective: map.scope.collective,
@@ -18,6 +20,10 @@ pub(super) fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> 
             pipe_ops: map.scope.pipe_ops.example(1),
             reg_buff: map.scope.reg_buff.example(0),
         };
+        if situation.pipe_ops != 1 {
+            untestable.push(map.scope);
+            continue;
+        }
         let step = granule(
             situation.collective,
             situation.ranks,
@@ -34,8 +40,8 @@ pub(super) fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> 
         sizes.dedup();
         let inside = |bytes: u64| map.spans.iter().any(|s| (s.from..=s.to).contains(&bytes));
         let touches = |bytes: u64| {
-            let below = bytes.checked_add(step).is_none_or(inside);
-            below || bytes.checked_sub(step).is_some_and(inside)
+            bytes.checked_add(step).is_some_and(inside)
+                || bytes.checked_sub(step).is_some_and(inside)
         };
         points.extend(sizes.into_iter().map(|bytes| {
             let zone = match (inside(bytes), touches(bytes)) {
@@ -46,7 +52,7 @@ pub(super) fn points(old: &Table, new: &Table, options: &Options) -> Vec<Point> 
             (situation, bytes, zone)
         }));
     }
-    points
+    (points, untestable)
 }
 
 /// Half of where each unbroken stretch of changed spans begins, double of where it ends.

@@ -86,7 +86,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let plan = plan((&tables[0], &old), (&tables[1], &new), &options);
     if plan.runs.is_empty() {
-        eprintln!("note: no size is handled differently: nothing to run");
+        eprintln!("note: nothing to run");
+    }
+    for scope in &plan.untestable {
+        eprintln!("note: left out, a perf tool makes single calls only: {scope}");
     }
     if !plan.too_large.is_empty() {
         let max = args.max_bytes;
