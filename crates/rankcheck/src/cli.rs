@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{doctor, explain, list, new, run, schema};
+use crate::commands::{doctor, explain, list, new, perflog, run, schema, tuner};
 use crate::exit::Exit;
 
 /// Judges GPU collective kernels, byte by byte, on every rank.
@@ -29,6 +29,10 @@ enum Verb {
     Doctor(doctor::Arguments),
     /// Write a small kernel or scenario that passes, to start from.
     New(new::Arguments),
+    /// Checks, explains and compares the CSV rules of a collective library's tuner.
+    Tuner(tuner::Args),
+    /// Reads logs of nccl-tests and rccl-tests and judges each.
+    Perflog(perflog::Args),
 }
 
 /// Parses the process's arguments, runs the verb and returns its exit code.
@@ -49,6 +53,8 @@ pub fn main() -> ExitCode {
         Verb::Schema(arguments) => schema::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::New(arguments) => new::run(&arguments),
+        Verb::Tuner(arguments) => tuner::run(arguments),
+        Verb::Perflog(arguments) => perflog::run(arguments),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -4,6 +4,7 @@ use clap::Args;
 use kernels::{Cache, Compiler};
 use launch::budget::{available_bytes, show_bytes};
 
+use crate::commands::emit;
 use crate::environment;
 use crate::exit::Exit;
 
@@ -15,8 +16,14 @@ pub(crate) struct Arguments {}
 pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
     let compiler = Compiler::find();
     let facts = environment::describe(compiler.as_ref().ok());
-    let line = |what: &str, found: &str, purpose: &str| {
-        println!("{what:<14} {found}\n{:<14}   {purpose}", "")
+    let mut text = String::new();
+    let mut line = |what: &str, found: &str, purpose: &str| {
+        text += &format!(
+            "{what:<14} {found}
+{:<14}   {purpose}
+",
+            ""
+        )
     };
     line("rankcheck", &facts.rankcheck, &facts.system);
     line("processor", &facts.hardware, "device cpu: logical and process mode");
@@ -57,5 +64,6 @@ pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
         "one test a case; `cargo install cargo-nextest --locked`",
     );
     line("GPUs", "not supported by this build", "devices cuda and hip");
+    emit(&text)?;
     Ok(if compiler.is_ok() { Exit::Passed } else { Exit::Missing })
 }

@@ -1,11 +1,14 @@
 //! `rankcheck explain`: what a case is made of.
 
+use std::fmt::Write as _;
+
 use anyhow::bail;
 use clap::Args;
 use collectives::{HeapPlan, Problem};
 use kernels::{Argument, Scope, TableEntry, arguments, symbols};
 use scenario::Case;
 
+use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
 use crate::load::{Shelf, load};
@@ -22,7 +25,7 @@ pub(crate) struct Arguments {
 /// Prints the explanation.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.what == "args" {
-        print_symbols();
+        emit(&symbols_text())?;
         return Ok(Exit::Passed);
     }
     let shelf = Shelf::open(&arguments.select.kernels)?;
@@ -33,16 +36,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let nearest = symbols::nearest(id, ids);
         bail!("no case `{id}` (did you mean `{nearest}`? `rankcheck list` has them all)");
     };
-    print_case(case)?;
+    emit(&case_text(case)?)?;
     Ok(Exit::Passed)
 }
 
-fn print_symbols() {
-    println!("integers, in expressions with + - * / % ( ) ceil_div(a, b) min(a, b) max(a, b):");
+fn symbols_text() -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "integers, in expressions with + - * / % ( ) ceil_div(a, b) min(a, b) max(a, b):"
+    );
     for (name, meaning) in symbols::INTEGERS {
-        println!("  {name:<18} {meaning}");
+        let _ = writeln!(text, "  {name:<18} {meaning}");
     }
-    println!(
+    let _ = writeln!(text,
         "\narguments:
   {{ptr: input}}, {{ptr: output}}, {{ptr: workspace.NAME}}   address of element (0, 0)
   {{i8|u8|i16|u16|i32|u32|i64|u64: EXPRESSION}}          an integer; one that does not fit is an error
@@ -55,31 +62,36 @@ fn print_symbols() {
 definitions (`defines`): a number, `dtype.storage`, `dtype.name`, `'literal text'`, or an
 expression of tile.m, tile.n, group.size, world and dtype.bytes"
     );
+    text
 }
 
-fn print_case(case: &Case) -> anyhow::Result<()> {
+fn case_text(case: &Case) -> anyhow::Result<String> {
+    let mut text = String::new();
     let problem = &case.problem;
     let plan = HeapPlan::new(problem)?;
-    println!("{}", case.id);
-    println!("  scenario    {}:{}", case.file.display(), case.line);
+    let _ = writeln!(text, "{}", case.id);
+    let _ = writeln!(text, "  scenario    {}:{}", case.file.display(), case.line);
     let kernel = &case.kernel;
-    println!(
+    let _ = writeln!(
+        text,
         "  kernel      {} variant {} ({})",
         kernel.manifest.kernel, case.variant, kernel.source_name
     );
-    println!("  entry       {}", case.variant().entry);
-    println!(
+    let _ = writeln!(text, "  entry       {}", case.variant().entry);
+    let _ = writeln!(
+        text,
         "  collective  {} of {} on {} ranks, seed {}",
         problem.collective, problem.dtype, problem.world, problem.seed
     );
     if let Some(reason) = case.unsupported(kernels::DeviceName::Cpu) {
-        println!("  unsupported {reason}");
+        let _ = writeln!(text, "  unsupported {reason}");
     }
-    println!("  heap        {} bytes a rank", plan.bytes);
-    print_heap(problem, &plan);
+    let _ = writeln!(text, "  heap        {} bytes a rank", plan.bytes);
+    text += &heap_text(problem, &plan);
     for (index, (call, requested)) in problem.calls.iter().zip(&case.requested).enumerate() {
         let say = |value: Option<String>| value.unwrap_or_else(|| "default".into());
-        println!(
+        let _ = writeln!(
+            text,
             "  call {index}      shape {}, group {}, tile {} (requested {}), blocks {} (requested {})",
             call.shape,
             call.group,
@@ -94,17 +106,18 @@ fn print_case(case: &Case) -> anyhow::Result<()> {
                 Scope { problem, plan: &plan, index, rank: Some(*rank), threads: None, manifest };
             let values = arguments::resolve(&scope)?;
             let values: Vec<String> = values.iter().map(show).collect();
-            println!("    rank {rank:<2}   {}", values.join(", "));
+            let _ = writeln!(text, "    rank {rank:<2}   {}", values.join(", "));
         }
     }
-    Ok(())
+    Ok(text)
 }
 
-fn print_heap(problem: &Problem, plan: &HeapPlan) {
+fn heap_text(problem: &Problem, plan: &HeapPlan) -> String {
+    let mut text = String::new();
     let mut end = 0;
-    let line = |from: u64, to: u64, what: &str| {
+    let mut line = |from: u64, to: u64, what: &str| {
         if to > from {
-            println!("    {from:#010x}..{to:#010x}  {:>12}  {what}", to - from);
+            let _ = writeln!(text, "    {from:#010x}..{to:#010x}  {:>12}  {what}", to - from);
         }
     };
     for region in &plan.regions {
@@ -113,6 +126,7 @@ fn print_heap(problem: &Problem, plan: &HeapPlan) {
         end = region.storage.end;
     }
     line(end, plan.bytes, "guard");
+    text
 }
 
 fn show(argument: &Argument) -> String {

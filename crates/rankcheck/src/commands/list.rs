@@ -4,6 +4,7 @@ use clap::Args;
 use kernels::DeviceName;
 use launch::runner::distinct_problems;
 
+use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
 use crate::load::{Shelf, load};
@@ -26,19 +27,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let shelf = Shelf::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
     let chosen = arguments.select.choose(&loaded.cases)?;
-    let mut unsupported = 0;
+    let (mut unsupported, mut text) = (0, String::new());
     for (case, mode) in &chosen {
         let reason = case.unsupported(DeviceName::Cpu);
         unsupported += usize::from(reason.is_some());
         let name = case.name(DeviceName::Cpu, *mode);
         match reason {
             _ if arguments.count => {}
-            Some(reason) if arguments.unsupported => println!("{name}\n    {reason}"),
-            None if !arguments.unsupported => println!("{name}"),
-            Some(reason) => println!("{name}  (unsupported: {reason})"),
+            Some(reason) if arguments.unsupported => text += &format!("{name}\n    {reason}\n"),
+            None if !arguments.unsupported => text += &format!("{name}\n"),
+            Some(reason) => text += &format!("{name}  (unsupported: {reason})\n"),
             None => {}
         }
     }
+    emit(&text)?;
     eprintln!(
         "{} cases ({} problems, {unsupported} unsupported) of {} files; {} combinations were not generated, {} excluded, {} sampled out",
         chosen.len(),

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::commands::{emit, json};
 use crate::exit::Exit;
 
 /// Arguments of `schema`.
@@ -24,6 +25,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Of::Scenario => schemars::schema_for!(scenario::ScenarioFile),
         Of::Manifest => schemars::schema_for!(kernels::Manifest),
     };
-    println!("{}", serde_json::to_string_pretty(&schema)?);
+    emit(&json(&schema)?)?;
     Ok(Exit::Passed)
 }

@@ -1,0 +1,105 @@
+//! `rankcheck tuner explain`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use tuner::explain::{Explanation, Verdict, explain};
+use tuner::{Collective, Dialect, Query, Situation, Unavailable};
+
+use super::{DialectArg, Format, load};
+use crate::commands::{emit, json};
+use crate::exit::Exit;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Tuner file
+    file: PathBuf,
+    #[command(flatten)]
+    dialect: DialectArg,
+    /// broadcast, reduce, allgather, reducescatter or allreduce
+    #[arg(long)]
+    collective: Collective,
+    /// Bytes of the whole operation: the perf tools' `size` column
+    #[arg(long)]
+    bytes: u64,
+    /// Nodes of the communicator
+    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
+    nodes: i32,
+    /// Ranks of the communicator
+    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
+    ranks: i32,
+    /// Operations in the pipeline, as the library estimates them
+    #[arg(long, default_value_t = 1)]
+    pipe_ops: i32,
+    /// 1 where both buffers are registered
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=1))]
+    reg_buff: i32,
+    /// Choices that the library does not offer: `nvls`, `ll128` or `tree/ll128`; repeatable
+    #[arg(long)]
+    unavailable: Vec<Unavailable>,
+    /// How the answer is written
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (dialect, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
+    let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
+    let situation = Situation {
+        collective: args.collective,
+        nodes: args.nodes,
+        ranks: args.ranks,
+        pipe_ops: args.pipe_ops,
+        reg_buff: args.reg_buff,
+    };
+    let query = Query { situation, bytes: args.bytes };
+    let explanation = explain(&tables[0], query, unavailable);
+    emit(&match args.format {
+        Format::Human => human(&explanation, dialect),
+        Format::Json => json(&serde_json::json!({
+            "schema": "rankcheck.tuner-explain/1",
+            "dialect": dialect,
+            "explanation": explanation,
+        }))?,
+    })?;
+    Ok(Exit::Passed)
+}
+
+fn human(explanation: &Explanation, dialect: Dialect) -> String {
+    let Query { situation: at, bytes } = explanation.query;
+    let mut text = format!(
+        "{}, {} bytes, {} nodes, {} ranks, pipeOps {}, regBuff {} ({dialect})\n",
+        at.collective,
+        tuner::bytes::show(bytes),
+        at.nodes,
+        at.ranks,
+        at.pipe_ops,
+        at.reg_buff
+    );
+    for step in &explanation.steps {
+        let verdict = match &step.verdict {
+            Verdict::Applies => "APPLIES".to_owned(),
+            Verdict::Unavailable => {
+                "matches, but its choice is unavailable: falls through".to_owned()
+            }
+            Verdict::Mismatch(reasons) => {
+                let said = |reason: &tuner::evaluate::Mismatch| {
+                    reason.describe(&step.row, &explanation.query)
+                };
+                format!("no: {}", reasons.iter().map(said).collect::<Vec<_>>().join("; "))
+            }
+        };
+        let _ = writeln!(text, "  line {}: {}\n    {verdict}", step.row.line, step.row.rule);
+    }
+    let _ = writeln!(text, "result: {}", explanation.choice);
+    let mut lost = explanation.choice;
+    for fallback in &explanation.fallbacks {
+        if let Some((algorithm, protocol)) = lost.pick {
+            let row = fallback.row.map_or(String::new(), |row| format!(" (line {})", row.line));
+            let choice = fallback.choice;
+            let _ = writeln!(text, "where {algorithm}/{protocol} is unavailable: {choice}{row}");
+        }
+        lost = fallback.choice;
+    }
+    text
+}

@@ -1,0 +1,133 @@
+//! `rankcheck tuner lint`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use tuner::Dialect;
+use tuner::lint::{Edit, Finding, Severity, fix, lint, sarif};
+
+use super::{DialectArg, read};
+use crate::commands::{emit, json};
+use crate::exit::Exit;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Tuner files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    dialect: DialectArg,
+    /// How findings are written
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+    /// Rewrites what is mechanical in the files, and lists every edit
+    #[arg(long)]
+    fix: bool,
+    /// Warnings fail too
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Human,
+    /// For machines
+    Json,
+    /// For annotations in CI
+    Sarif,
+}
+
+#[derive(serde::Serialize)]
+struct File {
+    file: String,
+    dialect: Dialect,
+    edits: Vec<Edit>,
+    findings: Vec<Finding>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let files =
+        args.files.iter().map(|path| check(path, args)).collect::<anyhow::Result<Vec<_>>>()?;
+    let text = match args.format {
+        Format::Human => files.iter().map(human).collect(),
+        Format::Json => {
+            json(&serde_json::json!({"schema": "rankcheck.tuner-lint/1", "files": files}))?
+        }
+        Format::Sarif => {
+            let found: Vec<_> =
+                files.iter().map(|file| (file.file.as_str(), file.findings.as_slice())).collect();
+            // Edits are never silent: SARIF has no place for what was already done.
+            files.iter().for_each(|file| eprint!("{}", edits(file)));
+            json(&sarif(&found))?
+        }
+    };
+    emit(&text)?;
+    let worst = files.iter().flat_map(|file| &file.findings).map(|finding| finding.severity).min();
+    Ok(match worst {
+        Some(Severity::Error) => Exit::Failed,
+        Some(Severity::Warning) if args.strict => Exit::Failed,
+        Some(Severity::Warning | Severity::Info) | None => Exit::Passed,
+    })
+}
+
+fn check(path: &PathBuf, args: &Args) -> anyhow::Result<File> {
+    let dialect = args.dialect.of(path);
+    let mut text = read(path)?;
+    let mut edits = Vec::new();
+    if args.fix {
+        let (fixed, done) = fix(&text, dialect);
+        if fixed != text {
+            std::fs::write(path, &fixed)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        (text, edits) = (fixed, done);
+    }
+    let findings = lint(&text, dialect);
+    Ok(File { file: path.display().to_string(), dialect, edits, findings })
+}
+
+fn edits(file: &File) -> String {
+    let show = |edit: &Edit| {
+        let Edit { line, rule, before, after } = edit;
+        format!("{}:{line}: fixed [{}]\n  - {before}\n  + {after}\n", file.file, rule.name())
+    };
+    file.edits.iter().map(show).collect()
+}
+
+fn human(file: &File) -> String {
+    let mut text = edits(file);
+    for finding in &file.findings {
+        let Finding { line, column, rule, severity, message, effects, suggestion, .. } = finding;
+        let place = format!("{}:{line}:{column}", file.file);
+        let _ = writeln!(text, "{place}: {}: {message} [{}]", severity.name(), rule.name());
+        match effects.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|effect| effect.what == first.what) => {
+                let _ = writeln!(text, "  both dialects: {}", first.what);
+            }
+            effects => {
+                for effect in effects {
+                    let _ = writeln!(text, "  {}: {}", effect.dialect, effect.what);
+                }
+            }
+        }
+        if let Some(suggestion) = suggestion {
+            let _ = writeln!(text, "  help: {suggestion}");
+        }
+    }
+    let count = |severity| file.findings.iter().filter(|f| f.severity == severity).count();
+    let fixable = file.findings.iter().filter(|finding| finding.fixable).count();
+    let hint =
+        if fixable > 0 { format!("; {fixable} can be fixed with --fix") } else { String::new() };
+    let _ = writeln!(
+        text,
+        "{} ({}): {} errors, {} warnings, {} infos{hint}",
+        file.file,
+        file.dialect,
+        count(Severity::Error),
+        count(Severity::Warning),
+        count(Severity::Info),
+    );
+    text
+}
