@@ -6,16 +6,18 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 
 use collectives::Rank;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use corosensei::{Coroutine, CoroutineResult};
 
 use crate::abi::{self, Dim3, kind};
+use crate::event::on_event;
 use crate::fault;
+use crate::fiber::{BlockProgress, Fiber, Link, Shared, Suspension, ThreadLoop};
 use crate::module::{Module, ModuleError};
-use crate::observer::{Access, Observer, Operation, Order, Scope, ThreadId};
+use crate::observer::Observer;
 use crate::outcome::{Divergence, End, LISTED, Outcome, RankOutcome, Wait, Waiting};
 use crate::parameters::Parameters;
 use crate::schedule::{Idle, Live, Schedule};
-use crate::stack::{FiberStack, StackPool};
+use crate::stack::StackPool;
 
 /// Waits in a row, over all threads, without anybody making progress, that make a deadlock. High
 /// enough that a thread may count to ten million in a waiting loop and still go on.
@@ -86,40 +88,6 @@ pub fn run(
     Ok(engine.into_outcome(end))
 }
 
-/// What running fibers share with the engine. Lives on the stack of [`run`].
-struct Shared {
-    host: abi::Host,
-    /// Somebody did something that others may wait for.
-    progress: Cell<bool>,
-    observer: *mut dyn Observer,
-}
-
-/// What a fiber's thread points to.
-struct Link {
-    yielder: Cell<*const Yielder<(), Suspension>>,
-    /// (site, address) of the last atomic, as long as nothing else happened since.
-    last_atomic: Cell<(usize, usize)>,
-    rank: Rank,
-    object_base: usize,
-    shared: *const Shared,
-}
-
-/// Why a fiber gave control back.
-#[derive(Clone, Copy)]
-struct Suspension {
-    kind: u32,
-    site: usize,
-    address: usize,
-}
-
-struct Fiber {
-    coroutine: Option<Coroutine<(), Suspension, (), FiberStack>>,
-    thread: Box<abi::Thread>,
-    link: Box<Link>,
-    block: usize,
-    suspended: Option<Suspension>,
-}
-
 /// A resident block.
 struct Block {
     launch: usize,
@@ -132,14 +100,6 @@ struct Block {
     _shared: Vec<u128>,
     block_shared: *mut u8,
     dynamic_shared: *mut u8,
-}
-
-/// What a block's fibers count.
-struct BlockProgress {
-    /// The next thread that has not begun.
-    next: Cell<u32>,
-    finished: Cell<u32>,
-    threads: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -433,172 +393,6 @@ impl Engine<'_, '_> {
             })
             .collect();
         Outcome { ranks, end, divergences: self.divergences }
-    }
-}
-
-impl Fiber {
-    fn id(&self) -> ThreadId {
-        ThreadId { rank: self.link.rank, block: self.thread.block.x, thread: self.thread.thread.x }
-    }
-}
-
-/// What a fiber executes: the block's threads, one after another, until none is left.
-struct ThreadLoop {
-    run: extern "C-unwind" fn(*mut *mut c_void),
-    arguments: *mut *mut c_void,
-    thread: *mut abi::Thread,
-    link: *const Link,
-    progress: *const BlockProgress,
-}
-
-impl ThreadLoop {
-    fn run(self, yielder: &Yielder<(), Suspension>) {
-        // SAFETY: the fiber, its link and its block are boxed and live until the fiber has ended
-        // or was reset; all of them are used by one OS thread only.
-        let (link, progress) = unsafe { (&*self.link, &*self.progress) };
-        link.yielder.set(yielder);
-        while progress.next.get() < progress.threads {
-            let thread = progress.next.get();
-            progress.next.set(thread + 1);
-            // SAFETY: as above; the kernel reads it through `rc_now`, and nobody else writes.
-            let id = unsafe {
-                (*self.thread).thread.x = thread;
-                ThreadId { rank: link.rank, block: (*self.thread).block.x, thread }
-            };
-            link.last_atomic.set((0, 0));
-            fault::running(id);
-            (self.run)(self.arguments);
-            progress.finished.set(progress.finished.get() + 1);
-            // SAFETY: the observer outlives the run; the engine does not use it meanwhile.
-            unsafe { (*(*link.shared).observer).exit(id) };
-        }
-    }
-}
-
-/// Called by kernels; see `rc_call_host`.
-extern "C-unwind" fn on_event(
-    thread: *mut abi::Thread,
-    what: u32,
-    address: *const c_void,
-    site: *const c_void,
-) {
-    // SAFETY: the executor set `rc_now`, and in it `fiber`, before it resumed this fiber.
-    let (thread, link) = unsafe { (&*thread, &*(*thread).fiber.cast::<Link>()) };
-    // SAFETY: `Shared` lives until `run` returns.
-    let shared = unsafe { &*link.shared };
-    let event = Event {
-        thread: ThreadId { rank: link.rank, block: thread.block.x, thread: thread.thread.x },
-        what,
-        address: address as usize,
-        // A return address; the call stands in front of it.
-        site: (site as usize).wrapping_sub(link.object_base + 1),
-    };
-    // A thread that says it waits reads, as far as anybody knows, what it read last.
-    let address = match event.kind() {
-        kind::SPIN => link.last_atomic.get().1,
-        _ => event.address,
-    };
-    if let Some(kind) = event.suspends(link, shared) {
-        let suspension = Suspension { kind, site: event.site, address };
-        // SAFETY: set when the fiber began; it lives as long as the fiber.
-        unsafe { (*link.yielder.get()).suspend(suspension) };
-    }
-    // SAFETY: the observer outlives the run, and the engine does not use it while a fiber runs.
-    event.report(unsafe { &mut *shared.observer });
-}
-
-struct Event {
-    thread: ThreadId,
-    what: u32,
-    address: usize,
-    site: usize,
-}
-
-impl Event {
-    fn kind(&self) -> u32 {
-        self.what & 0xff
-    }
-
-    /// Whether the fiber gives control back first, and as what. A thread that polls (the same
-    /// atomic at the same place, with nothing in between) waits, whether it says so or not.
-    fn suspends(&self, link: &Link, shared: &Shared) -> Option<u32> {
-        match self.kind() {
-            kind::BARRIER | kind::TILE_STEP => {
-                link.last_atomic.set((0, 0));
-                Some(self.kind())
-            }
-            kind::SPIN => {
-                link.last_atomic.set((0, 0));
-                Some(kind::SPIN)
-            }
-            kind::ATOMIC_LOAD | kind::VOLATILE_READ | kind::ATOMIC_RMW => {
-                let polls = link.last_atomic.replace((self.site, self.address))
-                    == (self.site, self.address);
-                if !polls && self.kind() == kind::ATOMIC_RMW {
-                    shared.progress.set(true);
-                }
-                polls.then_some(kind::SPIN)
-            }
-            kind::ATOMIC_STORE | kind::VOLATILE_WRITE => {
-                shared.progress.set(true);
-                link.last_atomic.set((0, 0));
-                None
-            }
-            _ => None,
-        }
-    }
-
-    fn report(&self, observer: &mut dyn Observer) {
-        let operation = match self.kind() {
-            kind::READ => Operation::Read,
-            kind::WRITE => Operation::Write,
-            kind::VOLATILE_READ => Operation::VolatileRead,
-            kind::VOLATILE_WRITE => Operation::VolatileWrite,
-            kind::ATOMIC_LOAD => Operation::AtomicLoad,
-            kind::ATOMIC_STORE => Operation::AtomicStore,
-            kind::ATOMIC_RMW => Operation::AtomicUpdate,
-            kind::FENCE => {
-                return observer.fence(self.thread, self.order(), self.scope(), self.site);
-            }
-            _ => return,
-        };
-        let access = Access {
-            thread: self.thread,
-            operation,
-            order: self.order(),
-            scope: self.scope(),
-            address: self.address,
-            size: self.what >> 24,
-            site: self.site,
-        };
-        match operation {
-            Operation::AtomicLoad | Operation::AtomicStore | Operation::AtomicUpdate => {
-                observer.atomic(&access);
-            }
-            Operation::Read
-            | Operation::Write
-            | Operation::VolatileRead
-            | Operation::VolatileWrite => observer.access(&access),
-        }
-    }
-
-    fn order(&self) -> Order {
-        match self.what >> 8 & 0xff {
-            0 => Order::Relaxed,
-            1 => Order::Acquire,
-            2 => Order::Release,
-            3 => Order::AcquireRelease,
-            _ => Order::SequentiallyConsistent,
-        }
-    }
-
-    fn scope(&self) -> Scope {
-        match self.what >> 16 & 0xff {
-            0 => Scope::Wave,
-            1 => Scope::Block,
-            2 => Scope::Agent,
-            _ => Scope::System,
-        }
     }
 }
 

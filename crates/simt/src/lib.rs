@@ -9,7 +9,9 @@
 
 mod abi;
 mod engine;
+mod event;
 pub mod fault;
+mod fiber;
 mod module;
 mod observer;
 mod outcome;
