@@ -1,0 +1,126 @@
+//! The project keeps its own rules: edges between crates, unsafe code, schemas, documents.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use rankcheck_tests::Project;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+#[test]
+fn crates_depend_on_each_other_as_drawn() {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .other_options(["--offline".to_owned()])
+        .exec()
+        .unwrap();
+    let drawn: BTreeSet<(&str, &str)> = [
+        ("kernels", "collectives"),
+        ("simt", "collectives"),
+        ("scenario", "collectives"),
+        ("report", "collectives"),
+        ("device", "collectives"),
+        ("launch", "collectives"),
+        ("device", "kernels"),
+        ("scenario", "kernels"),
+        ("launch", "kernels"),
+        ("report", "kernels"),
+        ("device", "simt"),
+        ("launch", "simt"),
+        ("launch", "device"),
+        ("launch", "scenario"),
+        ("report", "scenario"),
+        ("report", "launch"),
+    ]
+    .into();
+    let members: BTreeSet<&str> =
+        metadata.workspace_packages().iter().map(|package| package.name.as_str()).collect();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        if ["rankcheck", "rankcheck-tests"].contains(&name) {
+            continue;
+        }
+        for dependency in &package.dependencies {
+            if dependency.kind == DependencyKind::Normal
+                && members.contains(dependency.name.as_str())
+            {
+                let edge = (name, dependency.name.as_str());
+                assert!(drawn.contains(&edge), "{edge:?} is not in the drawing");
+            }
+        }
+    }
+}
+
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.ends_with("target") {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_lives_in_simt_and_device_only() {
+    for member in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let name = member.file_name().to_string_lossy().into_owned();
+        if ["simt", "device"].contains(&name.as_str()) {
+            continue;
+        }
+        let library = std::fs::read_to_string(member.path().join("src/lib.rs")).unwrap();
+        assert!(library.contains("#![forbid(unsafe_code)]"), "{name} does not forbid unsafe code");
+    }
+}
+
+#[test]
+fn schemas_are_the_committed_ones() {
+    let project = Project::new(BINARY);
+    for of in ["scenario", "manifest"] {
+        let committed = root().join("schema").join(format!("{of}.schema.json"));
+        let committed = std::fs::read_to_string(committed).unwrap();
+        let now = project.run(&["schema", of]).stdout;
+        assert!(committed == now, "run `rankcheck schema {of} > schema/{of}.schema.json`");
+    }
+}
+
+#[test]
+fn every_shipped_scenario_says_what_it_catches_and_is_named_after_its_file() {
+    let mut found = Vec::new();
+    files(&root().join("scenarios"), "yaml", &mut found);
+    assert!(found.len() > 15);
+    for path in found {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("# Catches: "), "{}", path.display());
+        let name = path.strip_prefix(root().join("scenarios")).unwrap().with_extension("");
+        assert!(text.contains(&format!("\nscenario: {}\n", name.display())), "{}", path.display());
+    }
+}
+
+/// The YAML blocks of the documents are scenarios or manifests that load; kernels compile and pass.
+#[test]
+fn the_readme_works() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let block = |language: &str| -> Vec<String> {
+        let mut blocks = Vec::new();
+        for part in text.split(&format!("```{language}\n")).skip(1) {
+            blocks.push(part.split("```").next().unwrap().to_owned());
+        }
+        blocks
+    };
+    let project = Project::new(BINARY);
+    project.write("kernels/mine/copy.hip", &block("cpp")[0]);
+    let yaml = block("yaml");
+    assert_eq!(yaml.len(), 2, "one manifest and one scenario");
+    project.write("kernels/mine/copy.yaml", &yaml[0]);
+    project.write("scenarios/mine/tails.yaml", &yaml[1]);
+    let said = project.run(&["run", "--mode", "logical"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+}
