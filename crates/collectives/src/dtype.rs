@@ -65,13 +65,14 @@ impl DType {
         }
     }
 
-    /// The unsigned type of the same size, in which kernels move elements that they only copy.
+    /// The unsigned type of the same size, in which kernels move elements that they only copy. One
+    /// word, so that `ELEM(0)` is an expression.
     pub const fn storage(self) -> &'static str {
         match self.bytes() {
-            1 => "unsigned char",
-            2 => "unsigned short",
-            4 => "unsigned int",
-            _ => "unsigned long long",
+            1 => "rc_u8",
+            2 => "rc_u16",
+            4 => "rc_u32",
+            _ => "rc_u64",
         }
     }
 

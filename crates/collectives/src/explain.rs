@@ -18,6 +18,8 @@ pub(crate) struct Lookup<'a> {
     pub plan: &'a HeapPlan,
     pub index: usize,
     pub rank: Rank,
+    /// Rank, row and column of the input element that belongs there, if one does.
+    pub expected: Option<(Rank, u64, u64)>,
     pub heaps: &'a [&'a [u8]],
 }
 
@@ -31,6 +33,7 @@ impl Lookup<'_> {
             return "zero".into();
         }
         self.owner(offset, run)
+            .or_else(|| self.confused(run, unit))
             .or_else(|| self.same_place(offset, unit))
             .or_else(|| self.search(run))
             .unwrap_or_else(|| "nobody's data".into())
@@ -52,6 +55,37 @@ impl Lookup<'_> {
                 let column = byte / self.problem.dtype.bytes();
                 Some(self.input_place(owner.rank, index, owner.row, column))
             })
+        })
+    }
+
+    /// By the confusions that kernels make: the same element of another rank or of a call before,
+    /// another column of the same row, another row of the same column. The nearest wins.
+    fn confused(&self, run: &[u8], unit: &[u8]) -> Option<String> {
+        let (rank, row, column) = self.expected?;
+        // One byte says too little by itself.
+        let unit = if unit.len() == 1 { run.get(..2)? } else { unit };
+        let size = self.problem.dtype.bytes() as usize;
+        (0..=self.index).rev().find_map(|index| {
+            let mut generator = Generator::new(self.problem, index);
+            let mut at = |rank: Rank, row: u64, column: u64| {
+                let start = column as usize * size;
+                generator.row(rank, row).get(start..start + unit.len()) == Some(unit)
+            };
+            let call = &self.problem.calls[index];
+            let group_size = u64::from(call.group.size());
+            let shape = self.problem.collective.input_shape(call.shape, group_size);
+            if row >= shape.m {
+                return None;
+            }
+            if let Some(other) = self.problem.ranks().find(|other| at(*other, row, column)) {
+                return Some(self.input_place(other, index, row, column));
+            }
+            let columns = near(column, shape.n).find(|near| at(rank, row, *near));
+            if let Some(near) = columns {
+                return Some(self.input_place(rank, index, row, near));
+            }
+            let near = near(row, shape.m).find(|near| at(rank, *near, column))?;
+            Some(self.input_place(rank, index, near, column))
         })
     }
 
@@ -120,6 +154,14 @@ impl Lookup<'_> {
             _ => format!("{own} {label} at {at:#x}"),
         }
     }
+}
+
+/// The numbers below `end` around `centre`, nearest first, at most 512 away.
+fn near(centre: u64, end: u64) -> impl Iterator<Item = u64> {
+    (1..=512)
+        .flat_map(move |distance| [centre.checked_sub(distance), centre.checked_add(distance)])
+        .flatten()
+        .filter(move |number| *number < end)
 }
 
 /// What is wrong, in one sentence.

@@ -158,7 +158,12 @@ impl<'a> Differences<'a> {
             .zip(views)
             .map(|(((rank, kind, _), difference), view)| {
                 let place = difference.place(problem, plan, index, view);
-                let lookup = explain::Lookup { problem, plan, index, rank, heaps };
+                let source = match difference.span.source {
+                    Source::Row { rank, row } => Some((rank, row, place.column.unwrap_or(0))),
+                    Source::Poison | Source::Zero | Source::Free => None,
+                };
+                let lookup =
+                    explain::Lookup { problem, plan, index, rank, expected: source, heaps };
                 let whose = lookup.whose(difference.offset, &difference.run, &difference.actual);
                 let show = |bytes: &[u8]| match difference.span.area {
                     Area::Element => problem.dtype.show(bytes),

@@ -166,7 +166,12 @@ impl Recipe {
 
     /// The translation unit: the source between the shims and the table of entries.
     fn unit(&self, source: &str) -> String {
-        let mut unit = String::from("#include \"rc_cpu.h\"\n#include \"rc_vendor.h\"\n");
+        // All headers come before the user's definitions, which may have any name.
+        let mut unit = String::new();
+        for header in ["rc_cpu.h", "rc_vendor.h", "rankcheck.h"] {
+            let _ = writeln!(unit, "#include {header:?}");
+        }
+        unit += "#line 1 \"the manifest's defines\"\n";
         for (name, value) in &self.defines {
             let _ = writeln!(unit, "#define {name} {value}");
         }

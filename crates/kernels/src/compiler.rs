@@ -34,8 +34,9 @@ pub enum CompilerError {
 }
 
 /// Nothing of the machine gets into the code: no native instructions, no contraction of a*b+c, so
-/// that the same source gives the same bytes everywhere. GPU code puns types freely.
-pub const FLAGS: [&str; 10] = [
+/// that the same source gives the same bytes everywhere. GPU code puns types freely. A call at the
+/// end of a function must stay a call: its return address is the kernel's line.
+pub const FLAGS: [&str; 11] = [
     "-std=c++17",
     "-O2",
     "-g",
@@ -43,6 +44,7 @@ pub const FLAGS: [&str; 10] = [
     "-march=x86-64-v2",
     "-ffp-contract=off",
     "-fno-strict-aliasing",
+    "-fno-optimize-sibling-calls",
     "-fvisibility=hidden",
     "-Wno-unknown-pragmas",
     "-pipe",

@@ -225,9 +225,9 @@ impl Pool {
         self.control.rank(process)
     }
 
-    /// How many processes have been ready, over all launches so far.
-    pub fn ready_so_far(&self) -> u32 {
-        self.control.ready_so_far()
+    /// How many times processes have met on the board, over all launches so far.
+    pub fn met_so_far(&self) -> u32 {
+        self.control.met_so_far()
     }
 
     /// Tells a process to do something. A process that is gone is noticed by [`Pool::gather`].

@@ -38,13 +38,24 @@ pub enum Command {
         launches: Vec<Launch>,
         /// How they run.
         interleaving: Interleaving,
-        /// Start when this many processes have been ready, over all launches so far.
-        start_at: Option<u32>,
+        /// How to start together with other processes.
+        start: Option<Start>,
         /// Bytes whose writers the parent wants to know.
         watched: Vec<WatchedByte>,
     },
     /// The parent has judged; forget the object.
     Judged,
+}
+
+/// Two meetings on the control board, counted over all launches so far: nobody enters the kernel
+/// before all are ready, and nobody's kernel begins before all are inside. So kernels that wait
+/// find everybody there, and entry and exit times prove it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// Enter when the count has reached this.
+    pub ready_at: u32,
+    /// Begin when the count has reached this.
+    pub inside_at: u32,
 }
 
 /// What a rank process says.

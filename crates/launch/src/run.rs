@@ -16,7 +16,7 @@ use crate::findings::{Asked, Context, launch_mismatch};
 use crate::job::Job;
 use crate::orders::{self, Orders};
 use crate::pool::{Pool, PoolError};
-use crate::protocol::{Command, Reply};
+use crate::protocol::{Command, Reply, Start};
 
 /// Besides the time-out, a launch may take a second for this many bytes of heaps.
 const BYTES_A_SECOND: u64 = 50 << 20;
@@ -376,18 +376,19 @@ impl<'a> Run<'a> {
         self.result.launches += launches.len() as u64;
         match self.mode {
             Mode::Logical => {
-                pool.tell(0, &Command::Launch { launches, interleaving, start_at: None, watched });
+                pool.tell(0, &Command::Launch { launches, interleaving, start: None, watched });
             }
             Mode::Process => {
-                let start_at = Some(pool.ready_so_far().wrapping_add(launches.len() as u32));
+                let (met, ranks) = (pool.met_so_far(), launches.len() as u32);
+                let start = Some(Start {
+                    ready_at: met.wrapping_add(ranks),
+                    inside_at: met.wrapping_add(2 * ranks),
+                });
                 for launch in launches {
                     let process = launch.rank.index();
                     let launches = vec![launch];
                     let watched = Vec::new();
-                    pool.tell(
-                        process,
-                        &Command::Launch { launches, interleaving, start_at, watched },
-                    );
+                    pool.tell(process, &Command::Launch { launches, interleaving, start, watched });
                 }
             }
         }

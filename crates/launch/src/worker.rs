@@ -9,7 +9,7 @@ use device::cpu::{Control, CpuDevice, Phase, RankControl};
 use device::{Device, HeapHandle, Interleaving, Launch, WatchedByte};
 
 use crate::pool::{CONTROL_FD, MARKER};
-use crate::protocol::{self, Command, Reply};
+use crate::protocol::{self, Command, Reply, Start};
 
 /// If this process was started as a rank, lives as one and never returns. Every binary that
 /// starts ranks (the command line, test binaries) calls this first.
@@ -89,8 +89,8 @@ impl Worker {
                         Err(reason) => Reply::Failed(reason),
                     }
                 }
-                Command::Launch { launches, interleaving, start_at, watched } => {
-                    self.launch(&launches, interleaving, start_at, &watched)
+                Command::Launch { launches, interleaving, start, watched } => {
+                    self.launch(&launches, interleaving, start, &watched)
                 }
                 Command::Judged => {
                     self.device.unload();
@@ -128,14 +128,17 @@ impl Worker {
         &mut self,
         launches: &[Launch],
         interleaving: Interleaving,
-        start_at: Option<u32>,
+        start: Option<Start>,
         watched: &[WatchedByte],
     ) -> Reply {
         self.own.enter(Phase::Filled);
-        if let Some(target) = start_at {
-            self.control.start_together(target);
+        if let Some(start) = start {
+            self.control.meet(start.ready_at);
         }
         self.own.enter(Phase::Launched);
+        if let Some(start) = start {
+            self.control.meet(start.inside_at);
+        }
         let launched = self.device.launch(launches, interleaving, watched);
         self.own.enter(Phase::Done);
         match launched {

@@ -12,6 +12,12 @@
 #define RC_HIDDEN __attribute__((visibility("hidden")))
 #define RC_EXPORT __attribute__((visibility("default")))
 
+// As in rankcheck.h; here too, because `defines` may name them in a source without that header.
+typedef unsigned char rc_u8;
+typedef unsigned short rc_u16;
+typedef unsigned int rc_u32;
+typedef unsigned long long rc_u64;
+
 struct rc_dim3 {
   unsigned x, y, z;
 };

@@ -76,7 +76,8 @@ RC_VENDOR_ATOMIC(_block, RC_BLOCK)
 RC_VENDOR_ATOMIC(_system, RC_SYSTEM)
 #undef RC_VENDOR_ATOMIC
 
-// HIP's scoped builtins take the compilers' memory orders and these scopes.
+// HIP's scoped builtins take the compilers' memory orders and these scopes. Macros, because a clang
+// knows the names as builtins on every target and lets nobody declare them.
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
 #define __HIP_MEMORY_SCOPE_WAVEFRONT 2
 #define __HIP_MEMORY_SCOPE_WORKGROUP 3
@@ -100,11 +101,11 @@ template <class T> struct rc_plain<volatile T> { typedef T type; };
 template <class T> struct rc_plain<const T> { typedef T type; };
 template <class T> struct rc_plain<const volatile T> { typedef T type; };
 template <class T>
-static inline __attribute__((always_inline)) typename rc_plain<T>::type __hip_atomic_load(T* p, int order, int scope) {
+static inline __attribute__((always_inline)) typename rc_plain<T>::type rc_hip_atomic_load(T* p, int order, int scope) {
   return rc_atomic_load<typename rc_plain<T>::type>(p, rc_order_of(order), rc_scope_of(scope));
 }
 template <class T, class U>
-static inline __attribute__((always_inline)) void __hip_atomic_store(T* p, U v, int order, int scope) {
+static inline __attribute__((always_inline)) void rc_hip_atomic_store(T* p, U v, int order, int scope) {
   rc_atomic_store<typename rc_plain<T>::type>(p, v, rc_order_of(order), rc_scope_of(scope));
 }
 #define RC_HIP_RMW(name, expression)                                                            \
@@ -112,25 +113,35 @@ static inline __attribute__((always_inline)) void __hip_atomic_store(T* p, U v, 
   static inline __attribute__((always_inline)) T name(T* p, U v, int order, int scope) {        \
     return rc_atomic_rmw(p, rc_order_of(order), rc_scope_of(scope), [=](T o) { return T(expression); }); \
   }
-RC_HIP_RMW(__hip_atomic_fetch_add, o + v)
-RC_HIP_RMW(__hip_atomic_fetch_sub, o - v)
-RC_HIP_RMW(__hip_atomic_fetch_or, o | v)
-RC_HIP_RMW(__hip_atomic_fetch_and, o & v)
-RC_HIP_RMW(__hip_atomic_fetch_xor, o ^ v)
-RC_HIP_RMW(__hip_atomic_fetch_min, T(v) < o ? T(v) : o)
-RC_HIP_RMW(__hip_atomic_fetch_max, o < T(v) ? T(v) : o)
-RC_HIP_RMW(__hip_atomic_exchange, (void(o), v))
+RC_HIP_RMW(rc_hip_atomic_fetch_add, o + v)
+RC_HIP_RMW(rc_hip_atomic_fetch_sub, o - v)
+RC_HIP_RMW(rc_hip_atomic_fetch_or, o | v)
+RC_HIP_RMW(rc_hip_atomic_fetch_and, o & v)
+RC_HIP_RMW(rc_hip_atomic_fetch_xor, o ^ v)
+RC_HIP_RMW(rc_hip_atomic_fetch_min, T(v) < o ? T(v) : o)
+RC_HIP_RMW(rc_hip_atomic_fetch_max, o < T(v) ? T(v) : o)
+RC_HIP_RMW(rc_hip_atomic_exchange, (void(o), v))
 #undef RC_HIP_RMW
 template <class T, class U>
-static inline __attribute__((always_inline)) bool __hip_atomic_compare_exchange_strong(T* p, T* expected, U v, int order, int, int scope) {
+static inline __attribute__((always_inline)) bool rc_hip_atomic_compare_exchange_strong(T* p, T* expected, U v, int order, int, int scope) {
   return rc_atomic_cas(p, expected, T(v), rc_order_of(order), rc_scope_of(scope));
 }
 template <class T, class U>
-static inline __attribute__((always_inline)) bool __hip_atomic_compare_exchange_weak(T* p, T* expected, U v, int order, int failure, int scope) {
-  return __hip_atomic_compare_exchange_strong(p, expected, v, order, failure, scope);
+static inline __attribute__((always_inline)) bool rc_hip_atomic_compare_exchange_weak(T* p, T* expected, U v, int order, int failure, int scope) {
+  return rc_hip_atomic_compare_exchange_strong(p, expected, v, order, failure, scope);
 }
+#define __hip_atomic_compare_exchange_strong rc_hip_atomic_compare_exchange_strong
+#define __hip_atomic_compare_exchange_weak rc_hip_atomic_compare_exchange_weak
+#define __hip_atomic_exchange rc_hip_atomic_exchange
+#define __hip_atomic_fetch_add rc_hip_atomic_fetch_add
+#define __hip_atomic_fetch_and rc_hip_atomic_fetch_and
+#define __hip_atomic_fetch_max rc_hip_atomic_fetch_max
+#define __hip_atomic_fetch_min rc_hip_atomic_fetch_min
+#define __hip_atomic_fetch_or rc_hip_atomic_fetch_or
+#define __hip_atomic_fetch_sub rc_hip_atomic_fetch_sub
+#define __hip_atomic_fetch_xor rc_hip_atomic_fetch_xor
+#define __hip_atomic_load rc_hip_atomic_load
+#define __hip_atomic_store rc_hip_atomic_store
 #define __builtin_amdgcn_fence(order, scope_name)                                             \
   rc_event_at(RC_FENCE, rc_order_of(order),                                                   \
               scope_name[0] == 0 ? RC_SYSTEM : scope_name[0] == 'a' ? RC_AGENT : RC_BLOCK, 0, nullptr)
-// Compiler builtins on flags are hooked too: nothing narrower than the system is said by them.
-#define RC_CXX_SCOPE RC_SYSTEM

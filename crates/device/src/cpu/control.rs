@@ -71,8 +71,8 @@ pub struct RankControl {
 
 #[repr(C)]
 struct Board {
-    /// Processes that are ready, counted over all launches.
-    ready: AtomicU32,
+    /// Processes that have come to a meeting, counted over all of them.
+    met: AtomicU32,
     ranks: [RankControl; MAX_WORLD as usize],
 }
 
@@ -122,24 +122,24 @@ impl Control {
         Box::leak(Box::new(self))
     }
 
-    /// How many processes have said that they are ready, over all launches so far.
-    pub fn ready_so_far(&self) -> u32 {
-        self.board().ready.load(Ordering::Acquire)
+    /// How many processes have come to a meeting, over all of them so far.
+    pub fn met_so_far(&self) -> u32 {
+        self.board().met.load(Ordering::Acquire)
     }
 
-    /// Says that this process is ready, and waits until `target` have said so.
-    pub fn start_together(&self, target: u32) {
-        let ready = &self.board().ready;
-        ready.fetch_add(1, Ordering::AcqRel);
+    /// Comes to a meeting, and waits until `target` have come.
+    pub fn meet(&self, target: u32) {
+        let met = &self.board().met;
+        met.fetch_add(1, Ordering::AcqRel);
         // The kernel counts in a signed integer: the largest one means all.
-        let _ = futex::wake(ready, futex::Flags::empty(), i32::MAX as u32);
+        let _ = futex::wake(met, futex::Flags::empty(), i32::MAX as u32);
         loop {
-            let now = ready.load(Ordering::Acquire);
+            let now = met.load(Ordering::Acquire);
             if now.wrapping_sub(target) as i32 >= 0 {
                 return;
             }
             // Woken, interrupted or already changed: look again.
-            let _ = futex::wait(ready, futex::Flags::empty(), now, None);
+            let _ = futex::wait(met, futex::Flags::empty(), now, None);
         }
     }
 }
