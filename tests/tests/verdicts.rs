@@ -22,30 +22,19 @@ fn a_right_kernel_passes(#[values("logical", "process")] mode: &str) {
 /// both ranks; the first finding on that rank is compared.
 #[rstest]
 // Last row skipped.
-#[case("m - 1", "n", "os", "", "unwritten", 0, "output")]
+#[case(["m - 1", "n", "os", ""], "unwritten", 0, "output")]
 // Column mask missing.
-#[case("m", "n + 1", "os", "", "padding_overwritten", 0, "output")]
+#[case(["m", "n + 1", "os", ""], "padding_overwritten", 0, "output")]
 // N instead of the output's row stride: rows of the wrong place.
-#[case("m", "n", "n", "", "output_mismatch", 0, "output")]
+#[case(["m", "n", "n", ""], "output_mismatch", 0, "output")]
 // The input is scribbled over.
-#[case("m", "n", "os", "((ELEM*)input)[rank] = 1;", "input_modified", 1, "input")]
+#[case(["m", "n", "os", "((ELEM*)input)[rank] = 1;"], "input_modified", 1, "input")]
 // Behind the output.
-#[case(
-    "m",
-    "n",
-    "os",
-    "output[group_size * m * os] = 1;",
-    "guard_overwritten",
-    1,
-    "guard behind output"
-)]
+#[case(["m", "n", "os", "output[group_size * m * os] = 1;"], "guard_overwritten", 1, "guard behind output")]
 // In front of the output.
-#[case("m", "n", "os", "output[-1] = 1;", "guard_overwritten", 1, "guard behind input")]
+#[case(["m", "n", "os", "output[-1] = 1;"], "guard_overwritten", 1, "guard behind input")]
 fn a_wrong_kernel_fails_where_it_is_wrong(
-    #[case] rows: &str,
-    #[case] columns: &str,
-    #[case] stride: &str,
-    #[case] extra: &str,
+    #[case] [rows, columns, stride, extra]: [&str; 4],
     #[case] kind: &str,
     #[case] rank: u64,
     #[case] region: &str,
