@@ -34,12 +34,13 @@ fn a_right_kernel_passes(#[values("logical", "process")] mode: &str) {
 // In front of the output.
 #[case(["m", "n", "os", "output[-1] = 1;"], "guard_overwritten", 1, "guard behind input")]
 fn a_wrong_kernel_fails_where_it_is_wrong(
-    #[case] [rows, columns, stride, extra]: [&str; 4],
+    #[case] loops: [&str; 4],
     #[case] kind: &str,
     #[case] rank: u64,
     #[case] region: &str,
     #[values("logical", "process")] mode: &str,
 ) {
+    let [rows, columns, stride, extra] = loops;
     let body = CORRECT
         .replace("row < m", &format!("row < {rows}"))
         .replace("column < n", &format!("column < {columns}"))
