@@ -11,7 +11,9 @@
 //! so each of those confusions changes *every* byte it touches, even of one-byte elements.
 //! Across a word, the eight name nibbles hold a 28-bit permutation of the word's number in the
 //! matrix in their differences, and the rank in their sum: a word names its owner
-//! ([`RowFill::owner`]). Regions beyond 2^28 words (2 GiB a rank) and calls beyond the eighth use
+//! ([`RowFill::owner`]). Eight words in a row share one permutation of 25 bits; the other three
+//! bits, and everything from there to the nibbles, is linear over exclusive or, so that seven of
+//! eight words cost one operation ([`RowFill::row`]). Regions beyond 2^28 words (2 GiB a rank) and calls beyond the eighth use
 //! further permutations.
 //!
 //! Words are counted from the start of a row, so a row's bytes do not depend on where the row lies.
@@ -26,6 +28,10 @@ const NAME: u64 = 0xf0f0_f0f0_f0f0_f0f0;
 const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 const NAME_BITS: u32 = 28;
 const NAME_MASK: u32 = (1 << NAME_BITS) - 1;
+/// Words that share one permuted number.
+const BLOCK: u64 = 8;
+const BLOCK_BITS: u32 = NAME_BITS - 3;
+const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits.
 pub const fn mix(mut x: u64) -> u64 {
@@ -34,7 +40,7 @@ pub const fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A keyed permutation of 28-bit numbers.
+/// A keyed permutation of 25-bit numbers.
 #[derive(Debug, Clone, Copy)]
 struct Permutation {
     add: u32,
@@ -44,23 +50,36 @@ impl Permutation {
     const MULTIPLY: [u32; 2] = [0x0b5_2d4d, 0x9e3_779b];
 
     fn new(key: u64) -> Self {
-        Permutation { add: mix(key) as u32 & NAME_MASK }
+        Permutation { add: mix(key) as u32 & BLOCK_MASK }
     }
 
     #[inline]
     fn apply(self, number: u32) -> u32 {
-        let mut x = number.wrapping_add(self.add).wrapping_mul(Self::MULTIPLY[0]) & NAME_MASK;
-        x ^= x >> 14;
-        x = x.wrapping_mul(Self::MULTIPLY[1]) & NAME_MASK;
-        x ^ (x >> 15)
+        let mut x = number.wrapping_add(self.add).wrapping_mul(Self::MULTIPLY[0]) & BLOCK_MASK;
+        x ^= x >> 13;
+        x = x.wrapping_mul(Self::MULTIPLY[1]) & BLOCK_MASK;
+        x ^ (x >> 14)
     }
 
     fn invert(self, permuted: u32) -> u32 {
-        let mut x = permuted ^ (permuted >> 15);
-        x = x.wrapping_mul(inverse(Self::MULTIPLY[1])) & NAME_MASK;
-        x ^= x >> 14;
-        x.wrapping_mul(inverse(Self::MULTIPLY[0])).wrapping_sub(self.add) & NAME_MASK
+        let mut x = permuted ^ (permuted >> 14);
+        x = x.wrapping_mul(inverse(Self::MULTIPLY[1])) & BLOCK_MASK;
+        x ^= x >> 13;
+        x.wrapping_mul(inverse(Self::MULTIPLY[0])).wrapping_sub(self.add) & BLOCK_MASK
     }
+}
+
+/// Spreads every bit of a 28-bit number over many: invertible, and linear over exclusive or.
+const fn diffuse(mut x: u32) -> u32 {
+    x ^= x >> 9;
+    x ^= (x << 17) & NAME_MASK;
+    x ^ (x >> 15)
+}
+
+fn undiffuse(mut x: u32) -> u32 {
+    x ^= x >> 15;
+    x ^= (x << 17) & NAME_MASK;
+    x ^ (x >> 9) ^ (x >> 18) ^ (x >> 27)
 }
 
 /// Inverse of an odd number modulo 2^32 (Newton's iteration).
@@ -70,8 +89,8 @@ fn inverse(odd: u32) -> u32 {
 
 /// Puts nibble k of `x` into the upper half of byte k.
 #[inline]
-fn spread(x: u32) -> u64 {
-    let mut s = u64::from(x);
+const fn spread(x: u32) -> u64 {
+    let mut s = x as u64;
     s = (s | (s << 16)) & 0x0000_ffff_0000_ffff;
     s = (s | (s << 8)) & 0x00ff_00ff_00ff_00ff;
     s = (s | (s << 4)) & 0x0f0f_0f0f_0f0f_0f0f;
@@ -84,13 +103,24 @@ fn gather(word: u64) -> u32 {
 
 /// The name nibbles of a permuted number: their differences are `x`, their offset is a hash of it.
 #[inline]
-fn name(x: u32) -> u32 {
+const fn name(x: u32) -> u32 {
     let mut n = x << 4;
     n ^= n << 4;
     n ^= n << 8;
     n ^= n << 16;
     n ^ 0x1111_1111u32.wrapping_mul((x ^ (x >> 11) ^ (x >> 21)) & 0xf)
 }
+
+/// What the place of a word in its block of eight adds to the block's name.
+const PLACES: [u64; BLOCK as usize] = {
+    let mut places = [0; BLOCK as usize];
+    let mut place = 0;
+    while place < BLOCK {
+        places[place as usize] = spread(name(diffuse((place as u32) << BLOCK_BITS)));
+        place += 1;
+    }
+    places
+};
 
 /// A multiplier whose top three bits never repeat at any of `distances`, so that
 /// `(i * multiplier) >> 61` differs between `i` and `i + distance` for every `i`: one step of
@@ -118,6 +148,7 @@ fn distances(candidates: &[u64]) -> Vec<u64> {
 #[derive(Debug, Clone)]
 pub struct RowFill {
     shape: Shape,
+    element: u64,
     words_per_row: u64,
     seed: u64,
     call: u64,
@@ -156,6 +187,7 @@ impl RowFill {
             .collect();
         RowFill {
             shape,
+            element,
             words_per_row,
             seed,
             call: index as u64,
@@ -183,25 +215,44 @@ impl RowFill {
         ((row.wrapping_mul(self.row_multiplier) >> 61) + self.call) & 7
     }
 
-    /// Writes the words of a row of `rank`'s input: at least `shape.n` elements, rounded up to
-    /// whole words. Returns how many words were written.
-    pub fn row(&self, rank: Rank, row: u64, words: &mut Vec<u64>) {
-        words.resize(self.words_per_row as usize, 0);
-        let first = row * self.words_per_row;
-        let last = first + self.words_per_row.saturating_sub(1);
-        let base = self.permutation(first);
+    /// Writes the elements of a row of `rank`'s input, as bytes.
+    pub fn row(&self, rank: Rank, row: u64, bytes: &mut Vec<u8>) {
+        bytes.resize(self.words_per_row as usize * 8, 0);
         let rank_bits = (u64::from(rank.0) * EACH_BYTE) << 4;
         let row_bits = (self.row_colour(row) * EACH_BYTE) << 1;
-        let one_permutation = first >> NAME_BITS == last >> NAME_BITS;
-        for ((word, colour), number) in words.iter_mut().zip(&self.columns).zip(first as u32..) {
-            let permutation = if one_permutation {
-                base
-            } else {
-                self.permutation(first + u64::from(number.wrapping_sub(first as u32)))
-            };
-            let name = spread(name(permutation.apply(number & NAME_MASK)));
-            *word = name ^ rank_bits | (colour + row_bits) & COLOUR;
+        let first = row * self.words_per_row;
+        let name = |number: u64| {
+            let permuted = self.permutation(number).apply((number / BLOCK) as u32 & BLOCK_MASK);
+            spread(name(diffuse(permuted))) ^ rank_bits
+        };
+        let word = |name: u64, in_block: u64, colour: u64| {
+            ((name ^ in_block) | ((colour + row_bits) & COLOUR)).to_le_bytes()
+        };
+        let (words, _) = bytes.as_chunks_mut::<8>();
+        // Up to the first whole block, then whole blocks, then what is left.
+        let head = (first.next_multiple_of(BLOCK) - first).min(self.words_per_row) as usize;
+        let (head_words, words) = words.split_at_mut(head);
+        let (head_columns, columns) = self.columns.split_at(head);
+        let (blocks, tail_words) = words.as_chunks_mut::<{ BLOCK as usize }>();
+        let (column_blocks, tail_columns) = columns.as_chunks::<{ BLOCK as usize }>();
+        let head_name = name(first);
+        let places = &PLACES[(first % BLOCK) as usize..];
+        for ((to, in_block), colour) in head_words.iter_mut().zip(places).zip(head_columns) {
+            *to = word(head_name, *in_block, *colour);
         }
+        let mut number = first + head as u64;
+        for (block, colours) in blocks.iter_mut().zip(column_blocks) {
+            let name = name(number);
+            for place in 0..BLOCK as usize {
+                block[place] = word(name, PLACES[place], colours[place]);
+            }
+            number += BLOCK;
+        }
+        let tail_name = name(number);
+        for ((to, in_block), colour) in tail_words.iter_mut().zip(&PLACES).zip(tail_columns) {
+            *to = word(tail_name, *in_block, *colour);
+        }
+        bytes.truncate((self.shape.n * self.element) as usize);
     }
 
     /// Whose word this is, if it is a word of this call's fill for a world of `world` ranks.
@@ -210,16 +261,18 @@ impl RowFill {
             return None;
         }
         let nibbles = gather(word & NAME);
-        let permuted = (nibbles ^ (nibbles << 4)) >> 4;
-        let rank = Rank((nibbles ^ name(permuted)) & 0xf);
+        let named = (nibbles ^ (nibbles << 4)) >> 4;
+        let rank = Rank((nibbles ^ name(named)) & 0xf);
+        let number = undiffuse(named);
+        let (place, permuted) = (u64::from(number >> BLOCK_BITS), number & BLOCK_MASK);
         if rank.0 >= world {
             return None;
         }
         let words = self.shape.m * self.words_per_row;
         (0..=words >> NAME_BITS)
             .map(|high| {
-                let low = self.permutation(high << NAME_BITS).invert(permuted);
-                high << NAME_BITS | u64::from(low)
+                let block = self.permutation(high << NAME_BITS).invert(permuted);
+                high << NAME_BITS | u64::from(block) * BLOCK | place
             })
             .filter(|number| *number < words)
             .map(|number| (number / self.words_per_row, number % self.words_per_row))
@@ -231,6 +284,17 @@ impl RowFill {
             .map(|(row, column)| Owner { rank, call: self.call as usize, row, byte: column * 8 })
     }
 }
+
+/// What the place of a poison word in its block of eight adds.
+const IN_BLOCK: [u64; BLOCK as usize] = {
+    let mut places = [0; BLOCK as usize];
+    let mut place = 0;
+    while place < BLOCK {
+        places[place as usize] = mix(!place);
+        place += 1;
+    }
+    places
+};
 
 /// The poison of every heap in one call: a function of (rank, call, offset in the heap).
 #[derive(Debug, Clone, Copy)]
@@ -244,31 +308,48 @@ impl Poison {
         Poison { seed: mix(seed ^ mix(index as u64 + 1)) }
     }
 
+    /// What eight words in a row share: a hash of their number.
+    #[inline]
+    fn block(&self, rank: Rank, block: u64) -> u64 {
+        mix(self.seed ^ block) ^ ((u64::from(rank.0) * EACH_BYTE) << 4)
+    }
+
     /// The word at heap offset `8 * number` of `rank`.
     #[inline]
     pub fn word(&self, rank: Rank, number: u64) -> u64 {
-        (mix(self.seed ^ number) | CLASS) ^ ((u64::from(rank.0) * EACH_BYTE) << 4)
+        (self.block(rank, number / BLOCK) ^ IN_BLOCK[(number % BLOCK) as usize]) | CLASS
     }
 
     /// Writes the poison of the bytes from heap offset `start`.
     pub fn write(&self, rank: Rank, start: u64, bytes: &mut [u8]) {
-        let mut number = start / 8;
-        let head = ((8 - start % 8) % 8).min(bytes.len() as u64) as usize;
-        let (head, rest) = bytes.split_at_mut(head);
-        if !head.is_empty() {
-            let word = self.word(rank, number).to_le_bytes();
-            let skip = (start % 8) as usize;
-            head.copy_from_slice(&word[skip..skip + head.len()]);
+        // Up to the first whole block, then whole blocks, then what is left.
+        const BYTES: u64 = 64;
+        let head = (start.next_multiple_of(BYTES) - start).min(bytes.len() as u64) as usize;
+        let (head_bytes, rest) = bytes.split_at_mut(head);
+        self.write_part(rank, start, head_bytes);
+        let (blocks, tail_bytes) = rest.as_chunks_mut::<{ BYTES as usize }>();
+        let mut number = start.div_ceil(BYTES);
+        for block in blocks {
+            self.write_block(rank, number, block);
             number += 1;
         }
-        let mut words = rest.chunks_exact_mut(8);
-        for chunk in &mut words {
-            chunk.copy_from_slice(&self.word(rank, number).to_le_bytes());
-            number += 1;
+        self.write_part(rank, number * BYTES, tail_bytes);
+    }
+
+    #[inline]
+    fn write_block(&self, rank: Rank, number: u64, block: &mut [u8; 64]) {
+        let hash = self.block(rank, number);
+        let (words, _) = block.as_chunks_mut::<8>();
+        for (word, in_block) in words.iter_mut().zip(&IN_BLOCK) {
+            *word = ((hash ^ in_block) | CLASS).to_le_bytes();
         }
-        let tail = words.into_remainder();
-        let word = self.word(rank, number).to_le_bytes();
-        tail.copy_from_slice(&word[..tail.len()]);
+    }
+
+    /// Bytes of one block.
+    fn write_part(&self, rank: Rank, start: u64, bytes: &mut [u8]) {
+        let mut block = [0; 64];
+        self.write_block(rank, start / 64, &mut block);
+        bytes.copy_from_slice(&block[(start % 64) as usize..][..bytes.len()]);
     }
 
     /// Whether the bytes from heap offset `start` are still the poison.
@@ -282,17 +363,6 @@ impl Poison {
             expected == chunk
         })
     }
-}
-
-/// The bytes of a slice of words, as they lie in memory.
-pub fn word_bytes(words: &[u64], range: std::ops::Range<usize>, bytes: &mut Vec<u8>) {
-    bytes.clear();
-    let first = range.start / 8;
-    for word in &words[first..range.end.div_ceil(8)] {
-        bytes.extend_from_slice(&word.to_le_bytes());
-    }
-    bytes.drain(..range.start - first * 8);
-    bytes.truncate(range.len());
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::fill::{Poison, RowFill, word_bytes};
+use crate::fill::{Poison, RowFill};
 use crate::patterns;
 use crate::plan::{HeapPlan, RegionName, View};
 use crate::problem::{BetweenCalls, Call, Contents, Data, Init, Judge, Problem};
@@ -230,7 +230,6 @@ pub struct Generator<'a> {
     /// The poison of the first call: what a kept workspace still holds.
     first_poison: Poison,
     specials: Vec<u64>,
-    words: Vec<u64>,
     row: Vec<u8>,
     held: Option<(Rank, u64)>,
 }
@@ -245,7 +244,6 @@ impl<'a> Generator<'a> {
             poison: Poison::new(problem.seed, index),
             first_poison: Poison::new(problem.seed, 0),
             specials: patterns::specials(problem.dtype),
-            words: Vec::new(),
             row: Vec::new(),
             held: None,
         }
@@ -254,9 +252,7 @@ impl<'a> Generator<'a> {
     /// The elements of a row of a rank's input, as bytes.
     pub fn row(&mut self, rank: Rank, row: u64) -> &[u8] {
         if self.held != Some((rank, row)) {
-            self.fill.row(rank, row, &mut self.words);
-            let bytes = self.fill.shape().n * self.problem.dtype.bytes();
-            word_bytes(&self.words, 0..bytes as usize, &mut self.row);
+            self.fill.row(rank, row, &mut self.row);
             if self.problem.data == Data::BitPatterns {
                 let dtype = self.problem.dtype;
                 patterns::overlay(dtype, &self.specials, rank, row, self.call, &mut self.row);

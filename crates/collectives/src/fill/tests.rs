@@ -7,16 +7,13 @@ use rstest::rstest;
 
 use super::*;
 
-fn bytes_of(fill: &RowFill, rank: u32, row: u64, element: u64) -> Vec<u8> {
-    let mut words = Vec::new();
-    fill.row(Rank(rank), row, &mut words);
-    let mut bytes = Vec::new();
-    word_bytes(&words, 0..(fill.shape().n * element) as usize, &mut bytes);
-    bytes
-}
-
-fn matrix(fill: &RowFill, rank: u32, element: u64) -> Vec<Vec<u8>> {
-    (0..fill.shape().m).map(|row| bytes_of(fill, rank, row, element)).collect()
+fn matrix(fill: &RowFill, rank: u32) -> Vec<Vec<u8>> {
+    let row = |row| {
+        let mut bytes = Vec::new();
+        fill.row(Rank(rank), row, &mut bytes);
+        bytes
+    };
+    (0..fill.shape().m).map(row).collect()
 }
 
 /// Every byte that both matrices have at a distance of (rows, columns) differs.
@@ -36,13 +33,13 @@ fn every_known_confusion_changes_every_byte(
     let shape = Shape { m: 67, n: 521 };
     let size = element as usize;
     let now = RowFill::new(seed, 4, shape, element, tile);
-    let own = matrix(&now, 5, element);
+    let own = matrix(&now, 5);
     for other in (0..16).filter(|rank| *rank != 5) {
-        assert!(differ(&own, &matrix(&now, other, element), 0, 0, size), "rank {other}");
+        assert!(differ(&own, &matrix(&now, other), 0, 0, size), "rank {other}");
     }
     for call in [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11] {
         let then = RowFill::new(seed, call, shape, element, tile);
-        let stale = matrix(&then, 5, element);
+        let stale = matrix(&then, 5);
         // Beyond the seventh call the permutation changes with the colour, and a byte may repeat.
         if call < 8 {
             assert!(differ(&own, &stale, 0, 0, size), "call {call}");
@@ -61,7 +58,7 @@ fn every_known_confusion_changes_every_byte(
 #[test]
 fn data_and_poison_share_no_byte() {
     let fill = RowFill::new(3, 1, Shape { m: 9, n: 300 }, 1, Tile { m: 8, n: 256 });
-    assert!(matrix(&fill, 2, 1).concat().iter().all(|byte| byte & 1 == 0));
+    assert!(matrix(&fill, 2).concat().iter().all(|byte| byte & 1 == 0));
     let mut poison = [0; 1000];
     Poison::new(3, 1).write(Rank(2), 5, &mut poison);
     assert!(poison.iter().all(|byte| byte & 1 == 1));
@@ -72,14 +69,15 @@ fn words_are_unique_and_name_their_owner() {
     let shape = Shape { m: 33, n: 129 };
     let fill = RowFill::new(11, 2, shape, 4, Tile { m: 8, n: 64 });
     let mut seen = HashSet::new();
-    let mut words = Vec::new();
+    let mut bytes = Vec::new();
     for rank in 0..16 {
         for row in 0..shape.m {
-            fill.row(Rank(rank), row, &mut words);
-            for (column, word) in words.iter().enumerate() {
-                assert!(seen.insert(*word), "a word repeats");
+            fill.row(Rank(rank), row, &mut bytes);
+            for (column, word) in bytes.chunks_exact(8).enumerate() {
+                let word = u64::from_le_bytes(word.try_into().unwrap());
+                assert!(seen.insert(word), "a word repeats");
                 let owner = Owner { rank: Rank(rank), call: 2, row, byte: column as u64 * 8 };
-                assert_eq!(fill.owner(*word, 16), Some(owner));
+                assert_eq!(fill.owner(word, 16), Some(owner));
             }
         }
     }
@@ -98,9 +96,16 @@ fn poison_differs_between_ranks_at_every_byte_and_names_no_owner() {
 
 proptest! {
     #[test]
-    fn the_permutation_inverts(key: u64, number in 0..=NAME_MASK) {
+    fn the_permutation_inverts(key: u64, number in 0..=BLOCK_MASK) {
         let permutation = Permutation::new(key);
         prop_assert_eq!(permutation.invert(permutation.apply(number)), number);
+    }
+
+    #[test]
+    fn diffusion_is_linear_and_inverts(a in 0..=NAME_MASK, b in 0..=NAME_MASK) {
+        prop_assert_eq!(undiffuse(diffuse(a)), a);
+        prop_assert_eq!(diffuse(a) ^ diffuse(b), diffuse(a ^ b));
+        prop_assert_eq!(name(a) ^ name(b), name(a ^ b));
     }
 
     #[test]
