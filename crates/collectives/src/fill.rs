@@ -272,7 +272,7 @@ impl RowFill {
         (0..=words >> NAME_BITS)
             .map(|high| {
                 let block = self.permutation(high << NAME_BITS).invert(permuted);
-                high << NAME_BITS | u64::from(block) * BLOCK | place
+                (high << NAME_BITS) | (u64::from(block) * BLOCK) | place
             })
             .filter(|number| *number < words)
             .map(|number| (number / self.words_per_row, number % self.words_per_row))

@@ -85,6 +85,8 @@ struct Folder {
     path: PathBuf,
     /// What stands for `path` in front of names shown to people.
     shown: String,
+    /// How many levels of folders below it are looked into.
+    depth: usize,
 }
 
 /// Where kernels are looked for.
@@ -92,7 +94,7 @@ struct Folder {
 pub struct Library {
     folders: Vec<Folder>,
     include: Vec<PathBuf>,
-    index: Mutex<BTreeMap<PathBuf, Arc<Index>>>,
+    index: Mutex<BTreeMap<(PathBuf, usize), Arc<Index>>>,
     found: Mutex<BTreeMap<PathBuf, Arc<Kernel>>>,
 }
 
@@ -113,13 +115,15 @@ impl Library {
             std::fs::read_dir(folder).map_err(|error| io(folder, &error))?;
         }
         let shown = |path: &Path| path.display().to_string();
-        let mut folders: Vec<Folder> =
-            given.iter().map(|path| Folder { path: path.clone(), shown: shown(path) }).collect();
+        let mut folders: Vec<Folder> = given
+            .iter()
+            .map(|path| Folder { path: path.clone(), shown: shown(path), depth: DEPTH })
+            .collect();
         let local = PathBuf::from("kernels");
         if local.is_dir() {
-            folders.push(Folder { shown: shown(&local), path: local });
+            folders.push(Folder { shown: shown(&local), path: local, depth: DEPTH });
         }
-        folders.push(Folder { path: embedded.to_owned(), shown: "kernels".into() });
+        folders.push(Folder { path: embedded.to_owned(), shown: "kernels".into(), depth: DEPTH });
         let include = folders.iter().map(|folder| folder.path.join("include")).collect();
         Ok(Library { folders, include, index: Mutex::default(), found: Mutex::default() })
     }
@@ -130,11 +134,16 @@ impl Library {
     /// See [`LibraryError`].
     pub fn kernel(&self, name: &str, beside: Option<&Path>) -> Result<Arc<Kernel>, LibraryError> {
         let beside =
-            beside.map(|path| Folder { path: path.to_owned(), shown: path.display().to_string() });
+            // Beside the scenario means just that: its folder may be anything, even a whole disk.
+            beside.map(|path| Folder {
+                path: path.to_owned(),
+                shown: path.display().to_string(),
+                depth: 0,
+            });
         let folders = beside.iter().chain(&self.folders);
         let mut known: Vec<String> = Vec::new();
         for folder in folders.clone() {
-            let index = self.index(&folder.path);
+            let index = self.index(folder);
             if let Some(paths) = index.get(name) {
                 if let [first, second, ..] = &paths[..] {
                     return Err(LibraryError::Twice {
@@ -154,18 +163,19 @@ impl Library {
         })
     }
 
-    fn index(&self, folder: &Path) -> Arc<Index> {
+    fn index(&self, Folder { path: folder, depth, .. }: &Folder) -> Arc<Index> {
         let mut cached = self.index.lock().expect("no holder panics");
-        if let Some(index) = cached.get(folder) {
+        let key = (folder.clone(), *depth);
+        if let Some(index) = cached.get(&key) {
             return index.clone();
         }
         let mut index = Index::new();
-        walk(folder, DEPTH, &mut |path| {
+        walk(folder, *depth, &mut |path| {
             if let Some(name) = std::fs::read_to_string(path).ok().and_then(|t| named_kernel(&t)) {
                 index.entry(name).or_default().push(path.to_owned());
             }
         });
-        cached.entry(folder.to_owned()).or_insert(Arc::new(index)).clone()
+        cached.entry(key).or_insert(Arc::new(index)).clone()
     }
 
     fn load(&self, path: &Path, folder: &Folder) -> Result<Arc<Kernel>, LibraryError> {

@@ -125,6 +125,8 @@ pub struct CaseResult {
     pub overlapped: Option<bool>,
     /// Wall time.
     pub duration_s: f64,
+    /// Of it, inside kernels: the longest of the processes, added up over calls and orders.
+    pub kernel_s: f64,
     /// A command that runs it again.
     pub replay: String,
     /// What a pass of it does not prove.

@@ -138,6 +138,7 @@ fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
         launches: 0,
         overlapped: None,
         duration_s: 0.0,
+        kernel_s: 0.0,
         replay,
         not_proved: Vec::new(),
         findings: Vec::new(),
@@ -393,6 +394,7 @@ impl<'a> Run<'a> {
             }
         }
         let replies = pool.gather(&processes, self.patience())?;
+        self.result.kernel_s += longest(pool, &processes);
         let mut findings = Vec::new();
         let mut outcomes = Vec::new();
         let mut writes = Vec::new();
@@ -560,6 +562,15 @@ impl<'a> Run<'a> {
         }
         open
     }
+}
+
+/// Seconds that the slowest of some processes spent in its last kernel.
+fn longest(pool: &Pool, processes: &[usize]) -> f64 {
+    let spent = processes.iter().map(|process| {
+        let (entered, left) = pool.board(*process).inside();
+        left.saturating_sub(entered)
+    });
+    spent.max().unwrap_or(0) as f64 / 1e9
 }
 
 /// Whether a finding means that heaps are not worth judging.

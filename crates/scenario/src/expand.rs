@@ -50,12 +50,12 @@ pub enum ExpandError {
         message: String,
     },
     /// Its kernel.
-    #[error("{at}: {source}")]
+    #[error("{at}: {why}")]
     Kernel {
         /// Where the scenario names it.
         at: Location,
         /// Why it cannot be had.
-        source: LibraryError,
+        why: LibraryError,
     },
 }
 
@@ -105,7 +105,7 @@ pub fn expand(
     });
     let kernel = library
         .kernel(&scenario.kernel.value, beside)
-        .map_err(|source| ExpandError::Kernel { at: here(&scenario.kernel), source })?;
+        .map_err(|why| ExpandError::Kernel { at: here(&scenario.kernel), why })?;
     let expander = Expander { file, scenario, kernel, seed };
     expander.check_name()?;
     let combinations = expander.combinations()?;

@@ -10,10 +10,17 @@ const PAGE: usize = 4096;
 const GUARDED: usize = 8192;
 const CANARY: u64 = 0x5afe_57ac_c0de_ca4e;
 
+/// Stacks begin at different offsets in their pages, or the tops of all of them would compete for
+/// the same few lines of the cache.
+const COLOURS: usize = 61;
+const COLOUR_BYTES: usize = 192;
+
 /// One stack; its memory stays mapped until the pool goes.
 #[derive(Debug)]
 pub(crate) struct FiberStack {
     low: usize,
+    /// Bytes left free above its top.
+    colour: usize,
     guarded: bool,
 }
 
@@ -21,7 +28,8 @@ pub(crate) struct FiberStack {
 // is one) for as long as the pool lives, and a stack is handed out to one fiber at a time.
 unsafe impl Stack for FiberStack {
     fn base(&self) -> StackPointer {
-        StackPointer::new(self.low + STACK_BYTES).expect("a mapping is not at address zero")
+        StackPointer::new(self.low + STACK_BYTES - self.colour)
+            .expect("a mapping is not at address zero")
     }
     fn limit(&self) -> StackPointer {
         StackPointer::new(self.low).expect("a mapping is not at address zero")
@@ -62,16 +70,17 @@ impl StackPool {
         // SAFETY: a new anonymous mapping at an address of the kernel's choice.
         let low = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags) }
             .expect("memory for a fiber stack") as usize;
+        let colour = self.mapped.len() % COLOURS * COLOUR_BYTES;
         self.mapped.push(low);
         if guarded {
             // SAFETY: the first page of the mapping just made.
             unsafe { mprotect(low as *mut _, PAGE, MprotectFlags::empty()) }
                 .expect("a guard page under a fiber stack");
-            FiberStack { low: low + PAGE, guarded }
+            FiberStack { low: low + PAGE, colour, guarded }
         } else {
             // SAFETY: the lowest word of the mapping just made.
             unsafe { (low as *mut u64).write(CANARY) };
-            FiberStack { low, guarded }
+            FiberStack { low, colour, guarded }
         }
     }
 }
