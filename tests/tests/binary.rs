@@ -11,6 +11,7 @@ fn in_an_empty_folder_the_embedded_smoke_scenarios_run() {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains(" logical: "), "{}", said.stdout);
     assert!(said.stdout.contains(" process: "), "{}", said.stdout);
+    assert_eq!(project.run(&["list", "--count"]).code, Some(0), "all embedded scenarios load");
     assert_eq!(std::fs::read_dir(project.path()).unwrap().count(), 0, "nothing is left");
 }
 

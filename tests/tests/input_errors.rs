@@ -40,6 +40,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
 #[case("shape: 9x33", "shape: 99999999999x99999999999", "overflows 64 bits")]
 #[case("kernel: t/k", "kernel: t/kk", "no kernel `t/kk` (did you mean `t/k`?")]
 #[case("scenario: t/s", "scenario: t s", "`t s` is not a name")]
+#[case("shape: 9x33", "shape: 9x33\ncalls: 4000000000", "s.yaml:6:8: 4000000000 calls (1 to 1000)")]
 fn a_bad_scenario(#[case] line: &str, #[case] instead: &str, #[case] says: &str) {
     let project = Project::with_kernel(BINARY, CORRECT);
     project.write("scenarios/s.yaml", &SCENARIO.replace(line, instead));
@@ -50,6 +51,7 @@ fn a_bad_scenario(#[case] line: &str, #[case] instead: &str, #[case] says: &str)
 }
 
 #[rstest]
+#[case("{i32: m}", &format!("{{i32: {}m{}}}", "(".repeat(9999), ")".repeat(9999)), "an expression of 19999 characters")]
 #[case("{i32: m}", "{i32: mm}", "unknown symbol `mm` (did you mean `m`?")]
 #[case("{ptr: output}", "{ptr: outptu}", "unknown region `outptu` (did you mean `output`?)")]
 #[case("{ptr: output}", "{pointer: output}", "unknown variant `pointer`")]
@@ -121,6 +123,8 @@ fn a_kernel_that_does_not_compile_fails_its_cases_with_the_users_line() {
 #[case(&["run", "--report", "jsn=x"], 2, "unknown kind `jsn`")]
 #[case(&["run", "--report", "json=/nowhere/x.json"], 2, "report /nowhere/x.json")]
 #[case(&["run", "--report", "json=kernels"], 2, "is a folder")]
+#[case(&["run", "--report", "json=a", "--report", "junit=a"], 2, "two reports go to a")]
+#[case(&["run", "/dev/null"], 2, "no such file or folder")]
 #[case(&["run", "--timeout", "soon"], 2, "is not a time such as")]
 #[case(&["run", "--device", "cuda"], 3, "no device `cuda`")]
 #[case(&["run", "--kernels", "nowhere"], 2, "nowhere")]
@@ -141,6 +145,37 @@ fn no_compiler_says_what_to_install() {
     let said = rankcheck_tests::said(output.unwrap());
     assert_eq!(said.code, Some(3));
     assert!(said.stderr.contains("install g++ or clang++"), "{}", said.stderr);
+}
+
+#[test]
+fn folders_that_link_in_circles_are_walked_once() {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    for name in ["x", "y"] {
+        std::os::unix::fs::symlink(".", project.path().join("scenarios").join(name)).unwrap();
+    }
+    assert_eq!(project.run(&["list", "scenarios"]).stdout.lines().count(), 2);
+}
+
+#[test]
+fn a_report_never_replaces_a_device_or_a_link() {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    std::os::unix::fs::symlink("real.json", project.path().join("link.json")).unwrap();
+    project.write("real.json", "");
+    project.run(&["run", "--mode", "logical", "--report", "json=link.json"]);
+    assert!(project.path().join("link.json").is_symlink());
+    assert!(std::fs::read_to_string(project.path().join("real.json")).unwrap().contains("schema"));
+    use std::os::unix::fs::FileTypeExt as _;
+    let device = std::path::Path::new("/dev/null");
+    let said = project.run(&["run", "--mode", "logical", "--report", "json=/dev/null"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(std::fs::metadata(device).unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_timeout_beyond_all_time_is_a_day() {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    project.write("scenarios/s.yaml", &format!("{SCENARIO}timeout: 18446744073709551615\n"));
+    assert_eq!(project.run(&["run"]).code, Some(0));
 }
 
 #[test]

@@ -29,7 +29,11 @@ fn rank_1_does(what: &str) -> Project {
 #[case("*(volatile int*)16 = 1;", "out_of_bounds", "a null pointer")]
 #[case("output[1ull << 30] = 1;", "out_of_bounds", "behind the end of rank 1's heap")]
 #[case("*(ELEM*)bases[7] = 1;", "out_of_bounds", "behind the end of a table")]
-#[case("((rc_u64*)bases)[0] = 1;", "out_of_bounds", "no heap")]
+#[case(
+    "((rc_u64*)bases)[0] = 1;",
+    "out_of_bounds",
+    "a table of arguments, which cannot be written"
+)]
 #[case("write(0, \"garbage\", 7); pause();", "protocol_error", "not a frame")]
 #[case("puts(\"last words\"); fflush(stdout); abort();", "crashed", "last words")]
 fn a_lost_rank_is_named(
@@ -104,6 +108,23 @@ fn the_run_goes_on_after_a_lost_rank() {
         .map(|c| c["verdict"].as_str().unwrap())
         .collect();
     assert_eq!(verdicts, ["pass", "pass", "fail", "fail", "pass", "pass"]);
+}
+
+#[test]
+fn what_a_kernel_starts_is_ended_with_the_run() {
+    let project = rank_1_does("if (fork() == 0) { sleep(60); _exit(0); }");
+    project.run(&["run"]);
+    assert_nothing_left(&project);
+}
+
+#[rstest]
+fn a_misaligned_vector_access_is_named(#[values("logical", "process")] mode: &str) {
+    let what = "typedef float v4 __attribute__((vector_size(16))); *(volatile v4*)((char*)output + 4) = v4{1};";
+    let project = rank_1_does(what);
+    let (_, report) = project.json(&["--mode", mode]);
+    let finding = &report["cases"][0]["findings"][0];
+    assert_eq!(finding["kind"], "misaligned_access", "{finding}");
+    assert_eq!(finding["rank"], 1);
 }
 
 #[test]

@@ -69,6 +69,39 @@ fn an_idle_rank_is_watched() {
 }
 
 #[test]
+fn the_workspace_of_an_idle_rank_is_watched() {
+    let body = format!("{CORRECT} if (threadIdx.x == 0) *rc_peer(flags, bases, rank, 0) = 7;");
+    let project = Project::with_kernel(BINARY, &body);
+    let manifest = std::fs::read_to_string(project.path().join("kernels/k.yaml")).unwrap();
+    let workspace = "workspace: {flags: {type: u32, count: 4, init: zero, between_calls: keep}}\n";
+    project.write("kernels/k.yaml", &(manifest + "  - {ptr: workspace.flags}\n" + workspace));
+    let source = std::fs::read_to_string(project.path().join("kernels/k.hip")).unwrap();
+    project.write("kernels/k.hip", &source.replace("rc_u32 call)", "rc_u32 call, rc_u32* flags)"));
+    project.write(
+        "scenarios/s.yaml",
+        "scenario: t/s\nkernel: t/k\nranks: 4\ngroup: odds\nshape: 5x9\n",
+    );
+    let findings = project.findings(&["--mode", "logical"]);
+    let idle = ("idle_rank_modified".to_owned(), Some(0), "workspace.flags".to_owned());
+    assert!(findings.contains(&idle), "{findings:?}");
+}
+
+#[test]
+fn a_template_with_the_element_type_is_an_entry() {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    let source = std::fs::read_to_string(project.path().join("kernels/k.hip")).unwrap();
+    let template = source
+        .replace("RC_KERNEL k(", "template <class T, int V> __global__ void k(")
+        .replace("ELEM", "T");
+    project.write("kernels/k.hip", &template);
+    let manifest =
+        rankcheck_tests::MANIFEST.replace("entry: k,", "entry: \"k<ELEM, 16 / sizeof(ELEM)>\",");
+    project.write("kernels/k.yaml", &manifest);
+    let said = project.run(&["run"]);
+    assert_eq!(said.code, Some(0), "{}", said.stdout);
+}
+
+#[test]
 fn a_result_that_depends_on_the_order_says_so() {
     // Reads the peer's output: right only if the peer has run already.
     let body = format!("{CORRECT}

@@ -84,8 +84,11 @@ pub fn spans(
         poison(problem, end..region.storage.start, before, Area::Guard, visit);
         match &region.name {
             RegionName::Workspace(workspace) => {
-                let contents = workspace_contents(problem, *workspace, index, moment);
-                each_rank(problem, &region.storage, number, Area::Workspace, contents, visit);
+                for rank in problem.ranks().filter(|_| !region.storage.is_empty()) {
+                    let source = workspace_source(problem, *workspace, index, rank, moment);
+                    let (bytes, region) = (region.storage.clone(), Some(number));
+                    visit(Span { rank, bytes, region, area: Area::Workspace, source });
+                }
             }
             RegionName::Input => {
                 let view = plan.input(problem, call, Rank(0));
@@ -104,16 +107,28 @@ pub fn spans(
     poison(problem, end..plan.bytes, plan.regions.len().checked_sub(1), Area::Guard, visit);
 }
 
-fn workspace_contents(problem: &Problem, workspace: usize, call: usize, moment: Moment) -> Source {
+fn workspace_source(
+    problem: &Problem,
+    workspace: usize,
+    call: usize,
+    rank: Rank,
+    moment: Moment,
+) -> Source {
     let workspace = &problem.workspaces[workspace];
-    let kept = call > 0 && workspace.between_calls == BetweenCalls::Keep;
+    let takes_part = |call: &Call| call.group.group_rank(rank).is_some();
+    let kept = workspace.between_calls == BetweenCalls::Keep;
+    // Whether an earlier call may have left anything in it.
+    let used = kept && problem.calls[..call].iter().any(takes_part);
+    let idle = !takes_part(&problem.calls[call]);
     let contents = match (moment, workspace.judge) {
-        (Moment::Before, _) if kept => Contents::Free,
+        (Moment::Before, _) if used => Contents::Free,
         (Moment::Before, _) => initial(workspace.init),
-        (Moment::After, Judge::Ignore) => Contents::Free,
-        (Moment::After, Judge::Zero) => Contents::Zero,
-        // Kept and unchanged by every call so far: still what it was at first.
-        (Moment::After, Judge::Unchanged) => initial(workspace.init),
+        // What an earlier call left there, as its own business, is not known here.
+        (Moment::After, Judge::Ignore) if !idle || used => Contents::Free,
+        (Moment::After, Judge::Ignore) => initial(workspace.init),
+        (Moment::After, Judge::Zero) if !idle => Contents::Zero,
+        (Moment::After, Judge::Zero) if used => Contents::Zero,
+        (Moment::After, Judge::Zero | Judge::Unchanged) => initial(workspace.init),
     };
     match contents {
         Contents::Zero => Source::Zero,
@@ -126,19 +141,6 @@ fn initial(init: Init) -> Contents {
     match init {
         Init::Zero => Contents::Zero,
         Init::Poison => Contents::Poison,
-    }
-}
-
-fn each_rank(
-    problem: &Problem,
-    bytes: &Range<u64>,
-    region: usize,
-    area: Area,
-    source: Source,
-    visit: &mut dyn FnMut(Span),
-) {
-    for rank in problem.ranks().filter(|_| !bytes.is_empty()) {
-        visit(Span { rank, bytes: bytes.clone(), region: Some(region), area, source });
     }
 }
 

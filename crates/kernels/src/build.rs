@@ -168,7 +168,7 @@ impl Recipe {
     fn unit(&self, source: &str) -> String {
         // All headers come before the user's definitions, which may have any name.
         let mut unit = String::new();
-        for header in ["rc_cpu.h", "rc_vendor.h", "rankcheck.h"] {
+        for header in ["rc_cpu.h", "rc_vendor.h", "rankcheck.h", "rc_module.h"] {
             let _ = writeln!(unit, "#include {header:?}");
         }
         unit += "#line 1 \"the manifest's defines\"\n";
@@ -177,10 +177,7 @@ impl Recipe {
         }
         let _ = writeln!(unit, "#line 1 {:?}", self.kernel.source_name);
         unit += &rewrite::dynamic_shared(source);
-        for name in self.defines.keys() {
-            let _ = write!(unit, "\n#undef {name}");
-        }
-        unit += "\n#include \"rc_module.h\"\n";
+        unit += "\n";
         // One line an entry, so that an error's line tells which one is missing.
         let _ = writeln!(unit, "#line 1 {ENTRIES:?}");
         for (number, entry) in self.entries.iter().enumerate() {

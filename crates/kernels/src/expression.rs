@@ -46,6 +46,10 @@ impl Expression {
     /// # Errors
     /// A message that says what is wrong, with the nearest symbol where one is unknown.
     pub fn parse(text: &str) -> Result<Expression, String> {
+        const LONGEST: usize = 1000;
+        if text.len() > LONGEST {
+            return Err(format!("an expression of {} characters (at most {LONGEST})", text.len()));
+        }
         let mut parser = Parser { rest: text };
         let root = parser.sum()?;
         match parser.peek() {

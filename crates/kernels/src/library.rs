@@ -219,9 +219,10 @@ fn walk(folder: &Path, depth: usize, visit: &mut dyn FnMut(&Path)) {
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        if path.is_dir() && depth > 0 {
+        // Links to folders are not followed: they may lead in circles.
+        if path.is_dir() && !path.is_symlink() && depth > 0 {
             walk(&path, depth - 1, visit);
-        } else if path.extension().is_some_and(|e| e == "yaml" || e == "yml") {
+        } else if path.extension().is_some_and(|e| e == "yaml" || e == "yml") && path.is_file() {
             visit(&path);
         }
     }
@@ -250,7 +251,7 @@ fn validate(manifest: &Manifest) -> Result<(), String> {
         if m == 0 || n == 0 || variant.blocks == 0 {
             return Err(format!("variant `{name}`: tile and blocks must be at least 1"));
         }
-        let good = |c: char| c.is_ascii_alphanumeric() || "_:<>, ".contains(c);
+        let good = |c: char| c.is_ascii_alphanumeric() || "_:<>, ()+-*/".contains(c);
         if variant.entry.is_empty() || !variant.entry.chars().all(good) {
             return Err(format!("variant `{name}`: `{}` is not a function's name", variant.entry));
         }

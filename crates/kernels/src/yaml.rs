@@ -61,5 +61,6 @@ fn message(text: &str) -> String {
     };
     // The place stands in front already.
     let end = text.rfind(" at line ").unwrap_or(text.len());
-    text[..end].to_owned()
+    // Nor does the library's own advice help anybody who writes YAML.
+    text[..end].replace(", set DuplicateKeyPolicy in Options if acceptable", "")
 }

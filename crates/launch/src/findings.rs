@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, Tile, Writer};
-use device::cpu::{TRAP_ADDRESS, TRAP_BYTES, heap_at};
+use device::cpu::{ARGUMENT_PAGES, TRAP_ADDRESS, TRAP_BYTES, heap_at};
 use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting};
 
 use crate::pool::{Cause, Loss, Running};
@@ -23,8 +23,10 @@ pub struct Context<'a> {
     pub object: &'a Path,
     /// What people call its source.
     pub source_name: &'a str,
-    /// Which rank a process hosts; `None` where one process hosts all.
+    /// Whether each rank has a process of its own.
     pub one_rank_a_process: bool,
+    /// Whether the kernel was said to wait for other ranks.
+    pub waits: bool,
 }
 
 impl Context<'_> {
@@ -50,6 +52,9 @@ impl Context<'_> {
     fn address(&self, address: u64, viewer: Rank) -> String {
         if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
             return "an entry behind the end of a table of addresses".into();
+        }
+        if (ARGUMENT_PAGES..ARGUMENT_PAGES + TRAP_BYTES).contains(&address) {
+            return "a table of arguments, which cannot be written, or behind its end".into();
         }
         if address < 0x1_0000 {
             return format!("a null pointer ({address:#x})");
@@ -85,6 +90,12 @@ impl Context<'_> {
         let site = loss.running.and_then(|running| running.site);
         let place = running.clone().unwrap_or_else(|| loss.phase.describe().into());
         let (kind, mut text) = match &loss.cause {
+            Cause::Signal(_) if loss.misaligned && loss.running.is_some() => (
+                FindingKind::MisalignedAccess,
+                format!(
+                    "{place}: a vector access at an address that is not a multiple of its size"
+                ),
+            ),
             Cause::Signal(signal) => match (signal_name(*signal), loss.address) {
                 ("SIGSEGV" | "SIGBUS", Some(address)) if loss.running.is_some() => {
                     let address = self.address(address, self.viewer(loss.process));
@@ -103,7 +114,11 @@ impl Context<'_> {
             }
             Cause::Deadline(patience) => (
                 FindingKind::Timeout,
-                format!("no answer within {:.1} s: {place}", patience.as_secs_f64()),
+                format!(
+                    "no answer within {:.1} s: {place}{}",
+                    patience.as_secs_f64(),
+                    self.hint_to_wait()
+                ),
             ),
             Cause::Stopped => (
                 FindingKind::MissingRank,
@@ -117,8 +132,8 @@ impl Context<'_> {
             text += &format!("; it printed: {}", printed.join(" / "));
         }
         let subject = match rank {
-            Some(rank) => format!("rank {rank}: {text}"),
-            None => format!("the process of all ranks: {text}"),
+            Some(rank) => format!("rank {rank}, call {}: {text}", self.call),
+            None => format!("the process of all ranks, call {}: {text}", self.call),
         };
         let mut finding = Finding::event(kind, rank, Some(self.call), subject);
         finding.writer = loss.running.and_then(|running| self.writer(running.thread, site));
@@ -158,12 +173,23 @@ impl Context<'_> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        let text = format!("no thread can go on: {}{more}", lines[..shown].join("; "));
+        let hint = self.hint_to_wait();
+        let text = format!("no thread can go on: {}{more}{hint}", lines[..shown].join("; "));
         let first = waiting.first();
         let rank = first.map(|waiting| waiting.thread.rank);
         let mut finding = Finding::event(FindingKind::Deadlock, rank, Some(self.call), text);
         finding.writer = first.and_then(|first| self.writer(first.thread, Some(first.site)));
         finding
+    }
+
+    /// Ranks that run one after another cannot wait for each other.
+    fn hint_to_wait(&self) -> &'static str {
+        match self.waits || self.one_rank_a_process {
+            true => "",
+            false => {
+                " (if it waits for other ranks, its manifest must say `requires: [concurrent]`)"
+            }
+        }
     }
 
     /// Threads of a block that met at different barriers; one barrier that the compiler made two

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command as Process, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use collectives::rank::MAX_WORLD;
@@ -21,6 +21,8 @@ use crate::protocol::{self, Command, Inbox, Reply};
 
 /// First argument of a rank process.
 pub const MARKER: &str = "rankcheck-rank-process";
+/// Environment variable that marks a pool's processes.
+const MARK: &str = "RANKCHECK_POOL";
 /// Descriptor of the control board in a rank process.
 pub const CONTROL_FD: i32 = 3;
 /// Descriptor of rank 0's heap in a rank process; the others follow.
@@ -82,6 +84,8 @@ pub struct Loss {
     pub running: Option<Running>,
     /// Faulting address, for memory faults.
     pub address: Option<u64>,
+    /// The processor refused a vector access because of its alignment.
+    pub misaligned: bool,
     /// The end of what it printed.
     pub output: String,
 }
@@ -111,6 +115,8 @@ pub struct Pool {
     control: Control,
     heaps: Vec<SharedMemory>,
     processes: Vec<RankProcess>,
+    /// Stands in the environment of the pool's processes, and of any that a kernel starts.
+    mark: String,
     interrupted: &'static AtomicBool,
 }
 
@@ -129,7 +135,10 @@ impl Pool {
             .collect::<Result<_, _>>()
             .map_err(memory)?;
         let control = Control::new().map_err(memory)?;
-        Ok(Pool { control, heaps, processes: Vec::new(), interrupted })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}.{number}", std::process::id());
+        Ok(Pool { control, heaps, processes: Vec::new(), mark, interrupted })
     }
 
     /// Makes room for heaps of `bytes` on `ranks` ranks and sees that `processes` processes live.
@@ -194,6 +203,7 @@ impl Pool {
             .arg(MARKER)
             .arg(number.to_string())
             .env("RUST_BACKTRACE", "0")
+            .env(MARK, &self.mark)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(output.try_clone().map_err(&start)?)
             .stderr(output.try_clone().map_err(&start)?);
@@ -355,6 +365,9 @@ impl Pool {
             process: number,
             phase,
             running,
+            misaligned: signalled
+                && fault.code.load(Ordering::Acquire) == simt::fault::REFUSED_BY_PROCESSOR
+                && address == 0,
             address: (signalled && matches!(cause, Cause::Signal(_))).then_some(address),
             cause,
             output: tail(&mut self.processes[number].output),
@@ -366,11 +379,28 @@ impl Pool {
         for process in &self.processes {
             let _ = pidfd_send_signal(&process.pidfd, Signal::KILL);
         }
+        let started = !self.processes.is_empty();
         for mut process in self.processes.drain(..) {
             let _ = process.child.wait();
         }
+        if started {
+            self.kill_what_kernels_started();
+        }
         for number in 0..MAX_WORLD as usize {
             self.control.rank(number).reset();
+        }
+    }
+
+    /// A kernel may have forked. What it started carries the pool's mark in its environment.
+    fn kill_what_kernels_started(&self) {
+        let marked = format!("{MARK}={}", self.mark);
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Ok(number) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            let is_ours = environment.split(|byte| *byte == 0).any(|v| v == marked.as_bytes());
+            if let Some(pid) = rustix::process::Pid::from_raw(number).filter(|_| is_ours) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Surroundings {
     pub dirty: Option<bool>,
 }
 
+/// No launch may take longer, whatever is said.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 /// How long a launch may take where nobody says.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -110,8 +112,11 @@ fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
         });
     let file = case.file.display().to_string();
     let replay = format!(
-        "rankcheck run {file} --id '{}' --mode {mode} --seed {}{}",
-        case.id, case.problem.seed, around.replay_arguments
+        "rankcheck run {} --id '{}' --mode {mode} --seed {}{}",
+        shell_word(&file),
+        case.id,
+        case.problem.seed,
+        around.replay_arguments
     );
     CaseResult {
         id: case.id.clone(),
@@ -143,6 +148,15 @@ fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
         not_proved: Vec::new(),
         findings: Vec::new(),
     }
+}
+
+/// A path as a shell takes it.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A case on its way.
@@ -511,12 +525,14 @@ impl<'a> Run<'a> {
             object: &self.objects[call].path,
             source_name: &self.case.kernel.source_name,
             one_rank_a_process: self.mode == Mode::Process,
+            waits: self.case.waits(),
         }
     }
 
     fn patience(&self) -> Duration {
         let stated = self.around.timeout.or(self.case.timeout.map(Duration::from_secs));
-        stated.unwrap_or(TIMEOUT) + Duration::from_secs(self.heap_bytes / BYTES_A_SECOND)
+        stated.unwrap_or(TIMEOUT).min(LONGEST_TIMEOUT)
+            + Duration::from_secs(self.heap_bytes / BYTES_A_SECOND)
     }
 
     fn refused(&self, kind: FindingKind, process: usize, call: usize, reason: &str) -> Finding {
@@ -525,7 +541,15 @@ impl<'a> Run<'a> {
     }
 
     fn unexpected(&self, process: usize, call: usize, reply: &Reply) -> Finding {
-        let text = format!("an answer that was not asked for: {reply:?}");
+        let what = match reply {
+            Reply::Hello { .. } => "a greeting",
+            Reply::Prepared => "that it is ready",
+            Reply::Finished(_) => "that a launch has ended",
+            Reply::Failed(reason) => reason,
+        };
+        let text = format!(
+            "it said {what} when that was not asked for (was the rank process forked by its kernel?)"
+        );
         self.refused(FindingKind::ProtocolError, process, call, &text)
     }
 

@@ -83,7 +83,7 @@ impl Human {
         }
         let compiled = summary.compiled;
         text += &format!(
-            "{} problems, {} launches, {compiled} objects compiled, {:.1} s{}\n",
+            "{} distinct problems, {} launches, {compiled} objects compiled, {:.1} s{}\n",
             summary.problems,
             summary.launches,
             summary.duration_s,

@@ -45,12 +45,12 @@ pub fn find(path: &Path, embedded: &[Embedded]) -> Result<Vec<ScenarioSource>, F
         return if found.is_empty() { Err(FileError::Empty(path.to_owned())) } else { Ok(found) };
     }
     let local = Path::new("scenarios").join(path);
-    if local.exists() {
+    if path.is_relative() && (local.is_file() || local.is_dir()) {
         return find(&local, embedded);
     }
     let found: Vec<ScenarioSource> = embedded
         .iter()
-        .filter(|file| is_below(Path::new(file.path), path))
+        .filter(|file| is_yaml(Path::new(file.path)) && is_below(Path::new(file.path), path))
         .map(|file| ScenarioSource {
             path: PathBuf::from(file.path),
             text: String::from_utf8_lossy(file.bytes).into_owned(),
@@ -77,6 +77,10 @@ fn is_below(file: &Path, path: &Path) -> bool {
     below(path) || below(&Path::new("scenarios").join(path))
 }
 
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
 fn read(path: &Path) -> Result<ScenarioSource, FileError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| FileError::Io(path.to_owned(), error.to_string()))?;
@@ -92,12 +96,10 @@ fn walk(folder: &Path, found: &mut Vec<ScenarioSource>) -> Result<(), FileError>
         .map_err(io)?;
     paths.sort();
     for path in paths {
-        if path.is_dir() {
+        // Links to folders are not followed: they may lead in circles.
+        if path.is_dir() && !path.is_symlink() {
             walk(&path, found)?;
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "yaml" || extension == "yml")
-        {
+        } else if is_yaml(&path) && path.is_file() {
             let source = read(&path)?;
             // Manifests may lie beside scenarios; everything else must parse as a scenario.
             if !source.text.lines().any(|line| line.starts_with("variants:")) {

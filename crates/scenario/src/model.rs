@@ -134,6 +134,9 @@ pub struct Matrix {
     pub seed: Option<Vec<Spanned<u64>>>,
 }
 
+/// No case has more calls.
+const MOST_CALLS: u32 = 1000;
+
 /// A sequence of calls.
 #[derive(Debug, Clone)]
 pub enum CallsValue {
@@ -202,8 +205,8 @@ impl<'de> Deserialize<'de> for CallsValue {
             }
             fn visit_u64<E: serde::de::Error>(self, count: u64) -> Result<CallsValue, E> {
                 match u32::try_from(count) {
-                    Ok(0) | Err(_) => Err(E::custom(format!("{count} calls (1 or more)"))),
-                    Ok(count) => Ok(CallsValue::Count(count)),
+                    Ok(count @ 1..=MOST_CALLS) => Ok(CallsValue::Count(count)),
+                    _ => Err(E::custom(format!("{count} calls (1 to {MOST_CALLS})"))),
                 }
             }
             fn visit_i64<E: serde::de::Error>(self, count: i64) -> Result<CallsValue, E> {

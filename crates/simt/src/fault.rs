@@ -15,6 +15,8 @@ use crate::observer::ThreadId;
 pub struct FaultRecord {
     /// The signal; 0 where nothing happened.
     pub signal: AtomicI32,
+    /// Where the signal came from, as the system says (`si_code`).
+    pub code: AtomicI32,
     /// 1 while kernel code runs.
     pub in_kernel: AtomicU32,
     /// Faulting address.
@@ -59,6 +61,10 @@ impl FaultRecord {
         self.waited.store(0, Ordering::Relaxed);
     }
 }
+
+/// `si_code` of a fault without an address: the processor refused the access itself, which on this
+/// architecture means a vector access at an address that is not a multiple of its size.
+pub const REFUSED_BY_PROCESSOR: i32 = 128;
 
 /// Not an instruction of the kernel.
 pub const OUTSIDE: u64 = u64::MAX;
@@ -122,6 +128,8 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut li
     if let Some(record) = record() {
         // SAFETY: the kernel passes a siginfo to a handler with SA_SIGINFO.
         let address = unsafe { (*info).si_addr() } as u64;
+        // SAFETY: as above.
+        record.code.store(unsafe { (*info).si_code }, Ordering::Relaxed);
         record.address.store(address, Ordering::Relaxed);
         record.site.store(instruction(context), Ordering::Relaxed);
         record.signal.store(signal, Ordering::Release);

@@ -14,6 +14,8 @@ use crate::DeviceError;
 
 /// Entries behind the end of a table of addresses point here; nothing is ever mapped there.
 pub const TRAP_ADDRESS: u64 = 0x0bad_0000_0000;
+/// Where tables and other arguments in memory lie.
+pub const ARGUMENT_PAGES: u64 = 0x0a40_0000_0000;
 /// How far the traps reach.
 pub const TRAP_BYTES: u64 = 1 << 32;
 /// Entries behind the end of a table of small numbers.
@@ -106,10 +108,12 @@ impl ArgumentPages {
             return Err(system("an argument in device memory", &"it is larger than a page"));
         }
         if self.used == self.pages.len() {
-            let flags = MapFlags::PRIVATE;
+            let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
             let protection = ProtFlags::READ | ProtFlags::WRITE;
-            // SAFETY: a new mapping of two pages at an address of the system's choice.
-            let page = unsafe { mmap_anonymous(std::ptr::null_mut(), 2 * PAGE, protection, flags) }
+            let place = ARGUMENT_PAGES + (self.pages.len() * 2 * PAGE) as u64;
+            // SAFETY: two pages in a part of the address space that is kept for arguments; the
+            // kernel refuses if something is mapped there.
+            let page = unsafe { mmap_anonymous(place as *mut _, 2 * PAGE, protection, flags) }
                 .map_err(|e| system("memory for arguments", &e))? as usize;
             self.pages.push(page);
             protect(page + PAGE, MprotectFlags::empty())?;

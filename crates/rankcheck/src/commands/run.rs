@@ -166,6 +166,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// Opens every report before anything runs.
 fn reporters(arguments: &Arguments) -> anyhow::Result<Vec<Box<dyn Reporter>>> {
     let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
+    for (index, (_, path)) in arguments.report.iter().enumerate() {
+        if path.is_some() && arguments.report[..index].iter().any(|(_, other)| other == path) {
+            anyhow::bail!("two reports go to {}", path.as_deref().unwrap_or("".as_ref()).display());
+        }
+    }
     for (kind, path) in &arguments.report {
         let open = || ReportFile::open(path.as_deref());
         reporters.push(match kind {
@@ -214,5 +219,6 @@ fn keep_heaps(arguments: &Arguments) -> anyhow::Result<Option<PathBuf>> {
 
 fn replay_arguments(arguments: &Arguments) -> String {
     let kernels = &arguments.select.kernels;
-    kernels.iter().map(|folder| format!(" --kernels {}", folder.display())).collect()
+    let word = |folder: &PathBuf| launch::run::shell_word(&folder.display().to_string());
+    kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect()
 }
