@@ -11,6 +11,7 @@ mod environment;
 mod exit;
 mod load;
 pub mod nextest;
+mod selftest;
 
 pub use cli::main;
 pub use exit::Exit;

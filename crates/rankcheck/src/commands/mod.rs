@@ -12,6 +12,7 @@ pub(crate) mod perflog;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod select;
+pub(crate) mod selftest;
 pub(crate) mod tuner;
 
 /// Writes a verb's output; a reader that has seen enough (`| head`) is no error.
