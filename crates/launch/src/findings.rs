@@ -5,7 +5,7 @@ use std::path::Path;
 
 use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, Tile, Writer};
 use device::cpu::{TRAP_ADDRESS, TRAP_BYTES, heap_at};
-use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting};
+use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting, fault};
 
 use crate::pool::{Cause, Loss, Running};
 use crate::source_lines::{self, SourceLine};
@@ -51,6 +51,9 @@ impl Context<'_> {
         if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
             return "an entry behind the end of a table of addresses".into();
         }
+        if address == fault::UNKNOWN {
+            return "an address that no pointer can hold".into();
+        }
         if address < 0x1_0000 {
             return format!("a null pointer ({address:#x})");
         }
@@ -86,6 +89,10 @@ impl Context<'_> {
         let place = running.clone().unwrap_or_else(|| loss.phase.describe().into());
         let (kind, mut text) = match &loss.cause {
             Cause::Signal(signal) => match (signal_name(*signal), loss.address) {
+                ("SIGSEGV", Some(fault::MISALIGNED)) if loss.running.is_some() => {
+                    let what = "moved sixteen bytes at an address that is not a multiple of 16";
+                    (FindingKind::MisalignedAccess, format!("{place} {what}"))
+                }
                 ("SIGSEGV" | "SIGBUS", Some(address)) if loss.running.is_some() => {
                     let address = self.address(address, self.viewer(loss.process));
                     (FindingKind::OutOfBounds, format!("{place} touched {address}"))
