@@ -9,6 +9,7 @@ mod commands;
 mod embedded;
 mod environment;
 mod exit;
+mod fuzz;
 mod load;
 pub mod nextest;
 mod selftest;

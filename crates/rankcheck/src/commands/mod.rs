@@ -6,6 +6,7 @@ use anyhow::Context as _;
 
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fuzz;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod perflog;

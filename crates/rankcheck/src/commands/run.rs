@@ -110,7 +110,8 @@ pub(crate) fn report_argument(text: &str) -> Result<(Kind, Option<PathBuf>), Str
     Ok((kind.1, path))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// Parses a time.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time such as 500ms, 30s or 2m");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
     let (number, unit) = text.split_at(split);
