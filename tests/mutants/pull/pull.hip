@@ -3,17 +3,17 @@
 
 #define PARAMETERS                                                                            \
   const ELEM *input, ELEM *output, int m, int n, rc_i64 input_stride, rc_i64 output_stride,   \
-      const rc_u64 *bases, const int *ranks, int rank, int group_rank, int group_size, int root
+      const rc_u64 *inputs, const int *ranks, int rank, int group_rank, int group_size, int root
 
 // Copies `m` rows of `from`'s input, from `first` in steps of `step`, to the output's rows from `to`.
 __device__ __forceinline__ void pull(PARAMETERS, int from, rc_i64 first, rc_i64 step, rc_i64 to) {
   for (int row = blockIdx.x; row < m; row += gridDim.x)
     for (int column = threadIdx.x; column < n; column += blockDim.x)
       output[(to + row) * output_stride + column] =
-          *rc_peer(input + (first + row * step) * input_stride + column, bases, rank, from);
+          ((const ELEM*)inputs[from])[(first + row * step) * input_stride + column];
 }
 #define PULL(from, first, step, to)                                                                        \
-  pull(input, output, m, n, input_stride, output_stride, bases, ranks, rank, group_rank, group_size, root, \
+  pull(input, output, m, n, input_stride, output_stride, inputs, ranks, rank, group_rank, group_size, root, \
        from, first, step, to)
 
 // Which rank the root is.

@@ -9,7 +9,7 @@
 #elif defined(EPOCH_IS_CONSTANT)
 #define TICK (pass + 1u)
 #else
-#define TICK (epoch * 256u + pass + 1u)
+#define TICK (epoch * 65536u + pass + 1u)
 #endif
 
 #if defined(ONE_BLOCK_SIGNALS)
