@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             }
         }
     }
-    print!("{}no case failed\n", fuzzer.totals(&passed, started));
+    println!("{}no case failed", fuzzer.totals(&passed, started));
     Ok(match passed.iter().sum() {
         _ if interrupted.load(Ordering::Relaxed) => Exit::Interrupted,
         0 => Exit::Nothing,

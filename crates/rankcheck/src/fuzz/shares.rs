@@ -17,8 +17,8 @@ const PROPERTIES: [Property; 6] = [
 ];
 
 fn partial_tile(Call { shape, tile, .. }: &Call) -> bool {
-    let empty = shape.m == 0 || shape.n == 0;
-    !empty && !(shape.m.is_multiple_of(tile.m) && shape.n.is_multiple_of(tile.n))
+    let whole = shape.m.is_multiple_of(tile.m) && shape.n.is_multiple_of(tile.n);
+    shape.m > 0 && shape.n > 0 && !whole
 }
 
 fn strided(call: &Call) -> bool {

@@ -53,7 +53,7 @@ fn simpler(draft: &Draft) -> Vec<Draft> {
     with(&|d| d.mode = Mode::Logical);
     for ranks in [1, 2, draft.ranks / 2, draft.ranks.saturating_sub(1)] {
         if (1..draft.ranks).contains(&ranks) {
-            with(&|d| d.to_ranks(ranks));
+            with(&|d| d.limit_ranks(ranks));
         }
     }
     with(&|d| d.in_place = false);
@@ -98,7 +98,7 @@ fn smaller(extent: u64) -> impl Iterator<Item = u64> {
 
 impl Draft {
     /// Fewer ranks; groups that no longer fit become the world.
-    fn to_ranks(&mut self, ranks: u32) {
+    fn limit_ranks(&mut self, ranks: u32) {
         self.ranks = ranks;
         for CallDraft { group, root, .. } in &mut self.calls {
             if group.resolve(ranks).is_none() {
