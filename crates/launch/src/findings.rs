@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, Tile, Writer};
-use device::cpu::{TRAP_ADDRESS, TRAP_BYTES, heap_at};
+use device::cpu::{heap_at, trap};
 use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting, fault};
 
 use crate::pool::{Cause, Loss, Running};
@@ -48,9 +48,6 @@ impl Context<'_> {
 
     /// What an address is, as a process that sees heaps like `viewer` has it.
     fn address(&self, address: u64, viewer: Rank) -> String {
-        if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
-            return "an entry behind the end of a table of addresses".into();
-        }
         if address == fault::UNKNOWN {
             return "an address that no pointer can hold".into();
         }
@@ -65,7 +62,10 @@ impl Context<'_> {
             Some((rank, offset)) if rank.0 < self.problem.world => {
                 format!("rank {rank}'s heap at {offset:#x}")
             }
-            _ => format!("{address:#x}, which is no heap"),
+            _ => match trap(address) {
+                Some(table) => table.into(),
+                None => format!("{address:#x}, which is no heap"),
+            },
         }
     }
 

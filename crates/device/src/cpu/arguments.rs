@@ -13,12 +13,28 @@ use super::memory::system;
 use crate::DeviceError;
 
 /// Entries behind the end of a table of addresses point here; nothing is ever mapped there.
-pub const TRAP_ADDRESS: u64 = 0x0bad_0000_0000;
+const TRAP_ADDRESS: u64 = 0x0bad_0000_0000;
 /// How far the traps reach.
-pub const TRAP_BYTES: u64 = 1 << 32;
+const TRAP_BYTES: u64 = 1 << 32;
 /// Entries behind the end of a table of small numbers.
 const TRAP_NUMBER: u32 = 0x7bad_0bad;
 const PAGE: usize = 4096;
+
+/// What is behind an access to `address`, if it comes from behind the end of a table.
+pub fn trap(address: u64) -> Option<&'static str> {
+    // Tables fill pages of their own, so an index into one keeps the place in its page.
+    let indexed = |entry: u64| {
+        let table = address.wrapping_sub(u64::from(TRAP_NUMBER) * entry);
+        table > 0 && table.is_multiple_of(PAGE as u64)
+    };
+    if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
+        Some("an entry behind the end of a table of addresses")
+    } else if indexed(8) || indexed(4) {
+        Some("the entry of a rank that was read behind the end of a table of ranks")
+    } else {
+        None
+    }
+}
 
 /// Pages of pointer arguments, two a table: one with it, one that faults.
 #[derive(Debug, Default)]
@@ -148,5 +164,21 @@ struct Value {
 impl Value {
     fn pointer(address: u64) -> Value {
         Value { bytes: address.to_le_bytes().to_vec(), align: 8 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traps_say_which_table_was_overrun() {
+        let table = 0x7f5b_a000_1000;
+        let addresses = trap(TRAP_ADDRESS + 3 * PAGE as u64 + 40);
+        assert_eq!(addresses, Some("an entry behind the end of a table of addresses"));
+        let ranks = trap(table + u64::from(TRAP_NUMBER) * 8);
+        assert!(ranks.is_some_and(|text| text.ends_with("a table of ranks")));
+        assert_eq!(trap(table + 8), None);
+        assert_eq!(trap(0), None);
     }
 }
