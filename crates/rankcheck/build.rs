@@ -1,4 +1,4 @@
-//! Lists the kernels, headers and scenarios that the binary carries.
+//! Lists the kernels, headers, scenarios and mutants that the binary carries.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn main() {
     let manifest = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = manifest.join("../..").canonicalize().expect("the crate lies in its workspace");
     let mut list = String::from("&[\n");
-    for folder in ["kernels", "scenarios"] {
+    for folder in ["kernels", "scenarios", "tests/mutants"] {
         add(&root, &root.join(folder), &mut list);
     }
     list.push_str("]\n");

@@ -72,6 +72,26 @@ impl GroupSpec {
     }
 }
 
+impl fmt::Display for GroupSpec {
+    /// As a scenario file spells it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GroupSpec::World => "world",
+            GroupSpec::Evens => "evens",
+            GroupSpec::Odds => "odds",
+            GroupSpec::Pairs => "pairs",
+            GroupSpec::AllButFirst => "all_but_first",
+            GroupSpec::AllButLast => "all_but_last",
+            GroupSpec::Reversed => "reversed",
+            GroupSpec::Single => "single",
+            GroupSpec::Strided { start, stride, size } => {
+                return write!(f, "{{start: {start}, stride: {stride}, size: {size}}}");
+            }
+            GroupSpec::Ranks(ranks) => return write!(f, "{{ranks: {ranks:?}}}"),
+        })
+    }
+}
+
 impl FromStr for GroupSpec {
     type Err = String;
 
@@ -194,6 +214,14 @@ mod tests {
         #[case] expected: Option<&str>,
     ) {
         assert_eq!(spec.resolve(world).map(|g| g.to_string()).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_name_is_printed_as_it_is_read() {
+        for name in GroupSpec::NAMES {
+            assert_eq!(name.parse::<GroupSpec>().unwrap().to_string(), name);
+        }
+        assert_eq!(GroupSpec::Ranks(vec![3, 0]).to_string(), "{ranks: [3, 0]}");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, Tile, Writer};
-use device::cpu::{ARGUMENT_PAGES, TRAP_ADDRESS, TRAP_BYTES, heap_at};
-use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting};
+use device::cpu::{heap_at, trap};
+use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting, fault};
 
 use crate::pool::{Cause, Loss, Running};
 use crate::source_lines::{self, SourceLine};
@@ -50,11 +50,8 @@ impl Context<'_> {
 
     /// What an address is, as a process that sees heaps like `viewer` has it.
     fn address(&self, address: u64, viewer: Rank) -> String {
-        if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
-            return "an entry behind the end of a table of addresses".into();
-        }
-        if (ARGUMENT_PAGES..ARGUMENT_PAGES + TRAP_BYTES).contains(&address) {
-            return "a table of arguments, which cannot be written, or behind its end".into();
+        if address == fault::UNKNOWN {
+            return "an address that no pointer can hold".into();
         }
         if address < 0x1_0000 {
             return format!("a null pointer ({address:#x})");
@@ -67,7 +64,10 @@ impl Context<'_> {
             Some((rank, offset)) if rank.0 < self.problem.world => {
                 format!("rank {rank}'s heap at {offset:#x}")
             }
-            _ => format!("{address:#x}, which is no heap"),
+            _ => match trap(address) {
+                Some(table) => table.into(),
+                None => format!("{address:#x}, which is no heap"),
+            },
         }
     }
 
@@ -90,13 +90,11 @@ impl Context<'_> {
         let site = loss.running.and_then(|running| running.site);
         let place = running.clone().unwrap_or_else(|| loss.phase.describe().into());
         let (kind, mut text) = match &loss.cause {
-            Cause::Signal(_) if loss.misaligned && loss.running.is_some() => (
-                FindingKind::MisalignedAccess,
-                format!(
-                    "{place}: a vector access at an address that is not a multiple of its size"
-                ),
-            ),
             Cause::Signal(signal) => match (signal_name(*signal), loss.address) {
+                ("SIGSEGV", Some(fault::MISALIGNED)) if loss.running.is_some() => {
+                    let what = "moved sixteen bytes at an address that is not a multiple of 16";
+                    (FindingKind::MisalignedAccess, format!("{place} {what}"))
+                }
                 ("SIGSEGV" | "SIGBUS", Some(address)) if loss.running.is_some() => {
                     let address = self.address(address, self.viewer(loss.process));
                     (FindingKind::OutOfBounds, format!("{place} touched {address}"))

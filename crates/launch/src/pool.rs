@@ -84,8 +84,6 @@ pub struct Loss {
     pub running: Option<Running>,
     /// Faulting address, for memory faults.
     pub address: Option<u64>,
-    /// The processor refused a vector access because of its alignment.
-    pub misaligned: bool,
     /// The end of what it printed.
     pub output: String,
 }
@@ -365,9 +363,6 @@ impl Pool {
             process: number,
             phase,
             running,
-            misaligned: signalled
-                && fault.code.load(Ordering::Acquire) == simt::fault::REFUSED_BY_PROCESSOR
-                && address == 0,
             address: (signalled && matches!(cause, Cause::Signal(_))).then_some(address),
             cause,
             output: tail(&mut self.processes[number].output),

@@ -604,6 +604,7 @@ fn is_loss(kind: FindingKind) -> bool {
         FindingKind::Crashed
             | FindingKind::Timeout
             | FindingKind::OutOfBounds
+            | FindingKind::MisalignedAccess
             | FindingKind::MissingRank
             | FindingKind::ProtocolError
             | FindingKind::Deadlock

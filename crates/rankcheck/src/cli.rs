@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{doctor, explain, list, new, perflog, run, schema, tuner};
+use crate::commands::{doctor, explain, fuzz, list, new, perflog, run, schema, selftest, tuner};
 use crate::exit::Exit;
 
 /// Judges GPU collective kernels, byte by byte, on every rank.
@@ -27,6 +27,10 @@ enum Verb {
     Schema(schema::Arguments),
     /// Say what this machine has, what is missing, and what each piece is for.
     Doctor(doctor::Arguments),
+    /// Run kernels that are wrong on purpose, and see that each is found out.
+    Selftest(selftest::Arguments),
+    /// Draw random valid cases of a kernel, and shrink the first that fails.
+    Fuzz(fuzz::Arguments),
     /// Write a small kernel or scenario that passes, to start from.
     New(new::Arguments),
     /// Checks, explains and compares the CSV rules of a collective library's tuner.
@@ -52,6 +56,8 @@ pub fn main() -> ExitCode {
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Schema(arguments) => schema::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
+        Verb::Selftest(arguments) => selftest::run(&arguments),
+        Verb::Fuzz(arguments) => fuzz::run(&arguments),
         Verb::New(arguments) => new::run(&arguments),
         Verb::Tuner(arguments) => tuner::run(arguments),
         Verb::Perflog(arguments) => perflog::run(arguments),

@@ -9,8 +9,10 @@ mod commands;
 mod embedded;
 mod environment;
 mod exit;
+mod fuzz;
 mod load;
 pub mod nextest;
+mod selftest;
 
 pub use cli::main;
 pub use exit::Exit;

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use kernels::{Cache, Library};
+use kernels::{Cache, Compiler, Library};
+use launch::budget::Budget;
+use launch::builder::Builder;
+use launch::run::Surroundings;
 use scenario::{Case, expand, find};
 
 use crate::embedded;
@@ -59,4 +62,18 @@ pub(crate) fn load(
         anyhow::bail!("two scenario files give the id {} (`scenario:` names must differ)", pair[0]);
     }
     Ok(loaded)
+}
+
+/// What cases share where no argument says otherwise.
+pub(crate) fn surroundings(cache: Cache, compiler: Compiler) -> Surroundings {
+    Surroundings {
+        builder: Builder::new(cache, compiler),
+        budget: Budget::of_this_machine(),
+        timeout: None,
+        all_orders: false,
+        keep_heaps: None,
+        replay_arguments: String::new(),
+        commit: None,
+        dirty: None,
+    }
 }

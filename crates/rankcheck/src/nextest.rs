@@ -17,15 +17,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use kernels::{Compiler, DeviceName};
-use launch::budget::Budget;
-use launch::builder::Builder;
 use launch::run::{Surroundings, run_case};
 use launch::{CaseResult, Pool, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
 use report::failure_text;
 use scenario::{Case, Mode};
 
-use crate::load::{Loaded, Shelf, load};
+use crate::load::{self, Loaded, Shelf, load};
 
 /// Runs the cases of a folder of scenarios as tests. `kernels` are more folders of kernels.
 pub fn main(scenarios: impl AsRef<Path>, kernels: &[PathBuf]) -> ExitCode {
@@ -83,16 +81,7 @@ fn file_of(scenarios: &Path, name: &str) -> Option<PathBuf> {
 
 fn surroundings(shelf: &Shelf) -> Result<Surroundings, Failed> {
     let compiler = Compiler::find().map_err(|error| Failed::from(error.to_string()))?;
-    Ok(Surroundings {
-        builder: Builder::new(shelf.cache.clone(), compiler),
-        budget: Budget::of_this_machine(),
-        timeout: None,
-        all_orders: false,
-        keep_heaps: None,
-        replay_arguments: String::new(),
-        commit: None,
-        dirty: None,
-    })
+    Ok(load::surroundings(shelf.cache.clone(), compiler))
 }
 
 fn run(

@@ -190,7 +190,7 @@ fn finding_text(finding: &Finding, ranks: &[String]) -> String {
     if let Some(writer) = &finding.writer {
         let label = match finding.kind {
             FindingKind::Deadlock | FindingKind::Timeout => "waits at",
-            FindingKind::Crashed | FindingKind::OutOfBounds => "at",
+            FindingKind::Crashed | FindingKind::OutOfBounds | FindingKind::MisalignedAccess => "at",
             _ => "written by",
         };
         let collectives::Writer { file, line: number, rank, block, thread } = writer;

@@ -15,11 +15,9 @@ use crate::observer::ThreadId;
 pub struct FaultRecord {
     /// The signal; 0 where nothing happened.
     pub signal: AtomicI32,
-    /// Where the signal came from, as the system says (`si_code`).
-    pub code: AtomicI32,
     /// 1 while kernel code runs.
     pub in_kernel: AtomicU32,
-    /// Faulting address.
+    /// Faulting address; [`UNKNOWN`] or [`MISALIGNED`] where the processor does not say it.
     pub address: AtomicU64,
     /// Instruction, as an offset in the rank's object; [`OUTSIDE`] where it is elsewhere.
     pub site: AtomicU64,
@@ -62,12 +60,12 @@ impl FaultRecord {
     }
 }
 
-/// `si_code` of a fault without an address: the processor refused the access itself, which on this
-/// architecture means a vector access at an address that is not a multiple of its size.
-pub const REFUSED_BY_PROCESSOR: i32 = 128;
-
 /// Not an instruction of the kernel.
 pub const OUTSIDE: u64 = u64::MAX;
+/// An address that no pointer can hold: the processor refuses it without saying which it was.
+pub const UNKNOWN: u64 = u64::MAX;
+/// Some address that is not a multiple of sixteen, where the instruction needs one that is.
+pub const MISALIGNED: u64 = u64::MAX - 1;
 
 static RECORD: AtomicPtr<FaultRecord> = AtomicPtr::new(std::ptr::null_mut());
 static OBJECT_BASE: AtomicUsize = AtomicUsize::new(0);
@@ -116,29 +114,62 @@ fn record() -> Option<&'static FaultRecord> {
     unsafe { RECORD.load(Ordering::Acquire).as_ref() }
 }
 
-fn instruction(context: *mut libc::c_void) -> u64 {
+/// The instruction's address, and where it is in the object.
+fn instruction(context: *mut libc::c_void) -> (usize, u64) {
     // SAFETY: the kernel passes a ucontext to a handler with SA_SIGINFO.
     let context = unsafe { &*context.cast::<libc::ucontext_t>() };
     let ip = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
     let (base, end) = (OBJECT_BASE.load(Ordering::Relaxed), OBJECT_END.load(Ordering::Relaxed));
-    if (base..end).contains(&ip) { (ip - base) as u64 } else { OUTSIDE }
+    (ip, if (base..end).contains(&ip) { (ip - base) as u64 } else { OUTSIDE })
+}
+
+/// Whether an instruction faults on addresses that are not a multiple of sixteen: the legacy
+/// encodings (0F ..) of whole-register loads, stores and arithmetic do. Scalar ones (prefix F2 or
+/// F3) and the unaligned moves (0F 10, 0F 11) do not.
+fn needs_alignment(code: &[u8]) -> bool {
+    let mut scalar = false;
+    for (at, byte) in code.iter().enumerate() {
+        match byte {
+            0xf2 | 0xf3 => scalar = true,
+            0x66 | 0x2e | 0x36 | 0x3e | 0x26 | 0x64 | 0x65 | 0x40..=0x4f => {}
+            0x0f => {
+                let whole = [0x28..=0x29, 0x2b..=0x2b, 0x51..=0x7f, 0xd0..=0xff];
+                let opcode = code.get(at + 1).copied().unwrap_or(0);
+                return !scalar && whole.iter().any(|range| range.contains(&opcode));
+            }
+            _ => return false,
+        }
+    }
+    false
 }
 
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     if let Some(record) = record() {
+        let (ip, site) = instruction(context);
         // SAFETY: the kernel passes a siginfo to a handler with SA_SIGINFO.
-        let address = unsafe { (*info).si_addr() } as u64;
-        // SAFETY: as above.
-        record.code.store(unsafe { (*info).si_code }, Ordering::Relaxed);
+        let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as u64) };
+        let address = if signal != libc::SIGSEGV || code != libc::SI_KERNEL {
+            address
+        } else if site != OUTSIDE
+            && needs_alignment(
+                // SAFETY: an instruction of the object that was running, not at the object's end,
+                // which holds data.
+                unsafe { std::slice::from_raw_parts(ip as *const u8, 8) },
+            )
+        {
+            MISALIGNED
+        } else {
+            UNKNOWN
+        };
         record.address.store(address, Ordering::Relaxed);
-        record.site.store(instruction(context), Ordering::Relaxed);
+        record.site.store(site, Ordering::Relaxed);
         record.signal.store(signal, Ordering::Release);
     }
 }
 
 extern "C" fn on_question(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     if let Some(record) = record() {
-        record.site.store(instruction(context), Ordering::Relaxed);
+        record.site.store(instruction(context).1, Ordering::Relaxed);
         record.answers.fetch_add(1, Ordering::Release);
     }
 }
@@ -170,5 +201,22 @@ pub(crate) fn running(ThreadId { rank: Rank(rank), block, thread }: ThreadId) {
 pub(crate) fn begins() {
     if let Some(record) = record() {
         record.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_that_need_alignment_are_told_from_those_that_do_not() {
+        assert!(needs_alignment(&[0x0f, 0x29, 0x04, 0x11])); // movaps [rcx+rdx], xmm0
+        assert!(needs_alignment(&[0x66, 0x41, 0x0f, 0x6f, 0x00])); // movdqa xmm0, [r8]
+        assert!(needs_alignment(&[0x66, 0x0f, 0xfe, 0x07])); // paddd xmm0, [rdi]
+        assert!(!needs_alignment(&[0x0f, 0x11, 0x04, 0x11])); // movups [rcx+rdx], xmm0
+        assert!(!needs_alignment(&[0xf3, 0x0f, 0x6f, 0x00])); // movdqu xmm0, [rax]
+        assert!(!needs_alignment(&[0xf3, 0x0f, 0x58, 0x00])); // addss xmm0, [rax]
+        assert!(!needs_alignment(&[0x48, 0x8b, 0x00])); // mov rax, [rax]
+        assert!(!needs_alignment(&[0x0f, 0xb6, 0x00])); // movzx eax, byte [rax]
     }
 }

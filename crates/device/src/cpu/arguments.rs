@@ -13,14 +13,29 @@ use super::memory::system;
 use crate::DeviceError;
 
 /// Entries behind the end of a table of addresses point here; nothing is ever mapped there.
-pub const TRAP_ADDRESS: u64 = 0x0bad_0000_0000;
+const TRAP_ADDRESS: u64 = 0x0bad_0000_0000;
 /// Where tables and other arguments in memory lie.
-pub const ARGUMENT_PAGES: u64 = 0x0a40_0000_0000;
+const ARGUMENT_PAGES: u64 = 0x0a40_0000_0000;
 /// How far the traps reach.
-pub const TRAP_BYTES: u64 = 1 << 32;
+const TRAP_BYTES: u64 = 1 << 32;
 /// Entries behind the end of a table of small numbers.
 const TRAP_NUMBER: u32 = 0x7bad_0bad;
 const PAGE: usize = 4096;
+
+/// What is behind an access to `address`, if it has to do with arguments in memory.
+pub fn trap(address: u64) -> Option<&'static str> {
+    let in_pages = |address: u64| (ARGUMENT_PAGES..ARGUMENT_PAGES + TRAP_BYTES).contains(&address);
+    let indexed = |entry: u64| in_pages(address.wrapping_sub(u64::from(TRAP_NUMBER) * entry));
+    if (TRAP_ADDRESS..TRAP_ADDRESS + TRAP_BYTES).contains(&address) {
+        Some("an entry behind the end of a table of addresses")
+    } else if in_pages(address) {
+        Some("a table of arguments, which cannot be written, or behind its end")
+    } else if indexed(8) || indexed(4) {
+        Some("the entry of a rank that was read behind the end of a table of ranks")
+    } else {
+        None
+    }
+}
 
 /// Pages of pointer arguments, two a table: one with it, one that faults.
 #[derive(Debug, Default)]
@@ -152,5 +167,22 @@ struct Value {
 impl Value {
     fn pointer(address: u64) -> Value {
         Value { bytes: address.to_le_bytes().to_vec(), align: 8 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traps_say_which_table_was_overrun() {
+        let table = ARGUMENT_PAGES + 0x2000;
+        let addresses = trap(TRAP_ADDRESS + 3 * PAGE as u64 + 40);
+        assert_eq!(addresses, Some("an entry behind the end of a table of addresses"));
+        let ranks = trap(table + u64::from(TRAP_NUMBER) * 8);
+        assert!(ranks.is_some_and(|text| text.ends_with("a table of ranks")));
+        assert!(trap(table + 8).is_some_and(|text| text.contains("cannot be written")));
+        assert_eq!(trap(0x7f5b_a000_1000), None);
+        assert_eq!(trap(0), None);
     }
 }

@@ -177,3 +177,31 @@ fn now() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
+
+    /// A barrier in which one rank does not really wait skews every start behind it.
+    #[test]
+    fn nobody_starts_before_the_last_one_is_there() {
+        let control = Control::new().unwrap();
+        let arrived = AtomicUsize::new(0);
+        for round in 1..=3 {
+            let target = control.met_so_far() + 3;
+            std::thread::scope(|scope| {
+                for rank in 0..3 {
+                    let (control, arrived) = (&control, &arrived);
+                    scope.spawn(move || {
+                        std::thread::sleep(Duration::from_millis(5 * rank));
+                        arrived.fetch_add(1, Ordering::SeqCst);
+                        control.meet(target);
+                        assert!(arrived.load(Ordering::SeqCst) >= 3 * round, "rank {rank}");
+                    });
+                }
+            });
+        }
+    }
+}

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use collectives::Rank;
 use simt::{Idle, LastWriters, Module, NoObserver, RankLaunch, RoundRobin, Schedule, Sequential};
 
-pub use arguments::{ARGUMENT_PAGES, TRAP_ADDRESS, TRAP_BYTES};
+pub use arguments::trap;
 pub use control::{Control, Phase, RankControl};
 pub use heap::{HEAP_SPACING, heap_address, heap_at};
 pub use memory::{SharedMemory, describe_hardware};

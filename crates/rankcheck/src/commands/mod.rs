@@ -6,12 +6,14 @@ use anyhow::Context as _;
 
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fuzz;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod perflog;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod select;
+pub(crate) mod selftest;
 pub(crate) mod tuner;
 
 /// Writes a verb's output; a reader that has seen enough (`| head`) is no error.

@@ -53,8 +53,9 @@ pub(crate) struct Arguments {
     verbose: bool,
 }
 
+/// What runs kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Device {
+pub(crate) enum Device {
     Auto,
     Cpu,
     Cuda,
@@ -81,7 +82,19 @@ impl std::fmt::Display for MissingDevice {
 
 impl std::error::Error for MissingDevice {}
 
-fn report_argument(text: &str) -> Result<(Kind, Option<PathBuf>), String> {
+impl Device {
+    /// Refuses devices that this build cannot run kernels on.
+    pub(crate) fn require_cpu(self) -> Result<(), MissingDevice> {
+        match self {
+            Device::Auto | Device::Cpu => Ok(()),
+            Device::Cuda => Err(MissingDevice("cuda")),
+            Device::Hip => Err(MissingDevice("hip")),
+        }
+    }
+}
+
+/// Parses `KIND[=PATH]`.
+pub(crate) fn report_argument(text: &str) -> Result<(Kind, Option<PathBuf>), String> {
     let (name, path) = match text.split_once('=') {
         Some((name, path)) => (name, Some(PathBuf::from(path))),
         None => (text, None),
@@ -97,7 +110,8 @@ fn report_argument(text: &str) -> Result<(Kind, Option<PathBuf>), String> {
     Ok((kind.1, path))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// Parses a time.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time such as 500ms, 30s or 2m");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
     let (number, unit) = text.split_at(split);
@@ -116,11 +130,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// Loads, chooses, runs, reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    match arguments.device {
-        Device::Auto | Device::Cpu => {}
-        Device::Cuda => return Err(MissingDevice("cuda").into()),
-        Device::Hip => return Err(MissingDevice("hip").into()),
-    }
+    arguments.device.require_cpu()?;
     let shelf = Shelf::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
     let chosen = arguments.select.choose(&loaded.cases)?;
@@ -201,7 +211,7 @@ fn jobs(arguments: &Arguments) -> usize {
 }
 
 /// A flag that Ctrl-C sets.
-fn interrupted() -> anyhow::Result<&'static AtomicBool> {
+pub(crate) fn interrupted() -> anyhow::Result<&'static AtomicBool> {
     static FLAG: std::sync::OnceLock<Arc<AtomicBool>> = std::sync::OnceLock::new();
     let flag = FLAG.get_or_init(Arc::default);
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

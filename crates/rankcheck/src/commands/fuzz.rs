@@ -1,0 +1,249 @@
+//! `rankcheck fuzz`: random valid cases of a kernel, until one fails or time is up.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use kernels::{Build, Compiler, Kernel, Library, Recipe};
+use launch::runner::Options;
+use launch::{CaseResult, Event, Runner, Verdict};
+use report::{ReportFile, failure_text};
+use scenario::{Case, Mode};
+
+use crate::commands::run::{duration, interrupted};
+use crate::environment;
+use crate::exit::Exit;
+use crate::fuzz::draft::{Draft, name};
+use crate::fuzz::draw::Space;
+use crate::fuzz::shares::Shares;
+use crate::fuzz::shrink::shrink;
+use crate::load::{Shelf, surroundings};
+
+/// Compiling takes longer than running: no more objects than this.
+const OBJECTS: usize = 24;
+/// Cases between two looks at the clock: few at first, as many fail at once if any do.
+const BATCH: [usize; 2] = [8, 128];
+/// Draws in a row that the manifest rules out, before giving up.
+const RULED_OUT: u64 = 10_000;
+
+/// Arguments of `fuzz`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The kernel, as scenarios name it.
+    #[arg(long)]
+    kernel: String,
+    /// Only these variants.
+    #[arg(long, value_delimiter = ',')]
+    variant: Vec<String>,
+    /// Stop after this long: `30s`, `5m` [default: 60s, or none where --cases is given].
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// Stop after this many cases.
+    #[arg(long)]
+    cases: Option<usize>,
+    /// Another seed draws other cases.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How ranks exist.
+    #[arg(long, value_delimiter = ',', default_value = "logical,process")]
+    mode: Vec<Mode>,
+    /// More folders in which kernels are looked for.
+    #[arg(long, value_name = "DIR")]
+    kernels: Vec<PathBuf>,
+    /// Where the scenario of a failure is written.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+}
+
+/// Draws, runs, counts; shrinks and writes the first failure.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
+    let shelf = Shelf::open(&arguments.kernels)?;
+    let kernel = shelf.library.kernel(&arguments.kernel, None)?;
+    let compiler = Compiler::find()?;
+    let interrupted = interrupted()?;
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let runner = Runner {
+        options: Options { jobs, interrupted },
+        around: surroundings(shelf.cache, compiler),
+    };
+    let mut fuzzer = Fuzzer {
+        arguments,
+        library: &shelf.library,
+        space: Space {
+            manifest: &kernel.manifest,
+            variants: variants(&kernel, &arguments.variant)?,
+            modes: arguments.mode.clone(),
+        },
+        runner: &runner,
+        drawn: 0,
+        objects: BTreeSet::new(),
+        shares: Shares::default(),
+    };
+    let limit = arguments.time.or(arguments.cases.is_none().then_some(Duration::from_secs(60)));
+    let mut passed = [0usize; Mode::ALL.len()];
+    while limit.is_none_or(|limit| started.elapsed() < limit)
+        && !interrupted.load(Ordering::Relaxed)
+    {
+        let so_far: usize = passed.iter().sum();
+        let left = arguments.cases.map_or(usize::MAX, |cases| cases - so_far);
+        if left == 0 {
+            break;
+        }
+        let [least, most] = BATCH;
+        let batch = fuzzer.batch(left.min(so_far.clamp(least, most)))?;
+        for (draft, result) in fuzzer.run(&batch)? {
+            match result.verdict {
+                Verdict::Pass => passed[result.mode as usize] += 1,
+                Verdict::Fail => {
+                    print!("{}", fuzzer.totals(&passed, started));
+                    return fuzzer.explain(draft, &result);
+                }
+                Verdict::NotRun => {}
+                Verdict::Unsupported => {
+                    bail!("{}: {:?} (drawn, but not run)", result.id, result.reason)
+                }
+            }
+        }
+    }
+    println!("{}no case failed", fuzzer.totals(&passed, started));
+    Ok(match passed.iter().sum() {
+        _ if interrupted.load(Ordering::Relaxed) => Exit::Interrupted,
+        0 => Exit::Nothing,
+        _ => Exit::Passed,
+    })
+}
+
+fn variants(kernel: &Kernel, wanted: &[String]) -> anyhow::Result<Vec<String>> {
+    let all: Vec<String> = kernel.manifest.variants.keys().cloned().collect();
+    if let Some(unknown) = wanted.iter().find(|variant| !all.contains(variant)) {
+        bail!("{} has no variant `{unknown}` (it has {})", kernel.manifest.kernel, all.join(", "));
+    }
+    Ok(if wanted.is_empty() { all } else { wanted.to_vec() })
+}
+
+struct Fuzzer<'a> {
+    arguments: &'a Arguments,
+    library: &'a Library,
+    space: Space<'a>,
+    runner: &'a Runner,
+    /// How many drafts were drawn, those that were ruled out included.
+    drawn: u64,
+    /// Identities of the objects in use.
+    objects: BTreeSet<String>,
+    shares: Shares,
+}
+
+impl Fuzzer<'_> {
+    /// The next cases that the manifest allows and the objects serve.
+    fn batch(&mut self, count: usize) -> anyhow::Result<Vec<(Draft, Case)>> {
+        let mut batch = Vec::new();
+        let mut in_vain = 0;
+        while batch.len() < count {
+            let draft = self.space.draw(self.arguments.seed, self.drawn);
+            let file = self.file(self.drawn);
+            self.drawn += 1;
+            match draft.case(&file, self.library)? {
+                Some(case) if self.may_build(&case)? => {
+                    in_vain = 0;
+                    self.shares.add(&case.problem);
+                    batch.push((draft, case));
+                }
+                _ if in_vain == RULED_OUT => bail!(
+                    "{RULED_OUT} draws in a row do not fit the manifest (its `requires` or `groups` leave too little)"
+                ),
+                _ => in_vain += 1,
+            }
+        }
+        Ok(batch)
+    }
+
+    fn file(&self, index: u64) -> PathBuf {
+        let kernel = self.arguments.kernel.replace('/', "-");
+        self.arguments.out.join(format!("{kernel}-{}-{index}.yaml", self.arguments.seed))
+    }
+
+    /// Whether the case's objects are among those in use, or there is room for them.
+    fn may_build(&mut self, case: &Case) -> anyhow::Result<bool> {
+        let mut objects = self.objects.clone();
+        for call in &case.problem.calls {
+            let Case { kernel, problem, .. } = case;
+            let size = call.group.size();
+            let recipe =
+                Recipe::new(kernel, case.variant(), problem, call.tile, size, Build::Fast)?;
+            objects.insert(recipe.identity());
+        }
+        let fits = objects.len() <= OBJECTS;
+        if fits {
+            self.objects = objects;
+        }
+        Ok(fits)
+    }
+
+    /// Runs cases, and returns their drafts and results in the order in which they ended.
+    fn run<'d>(&self, cases: &'d [(Draft, Case)]) -> anyhow::Result<Vec<(&'d Draft, CaseResult)>> {
+        let selected: Vec<(&Case, Mode)> =
+            cases.iter().map(|(draft, case)| (case, draft.mode)).collect();
+        let environment = environment::describe(None);
+        let mut results = Vec::new();
+        self.runner.run(&selected, environment, &mut |event| {
+            if let Event::CaseFinished(result) = event {
+                let of = cases.iter().find(|(_, case)| case.id == result.id);
+                results.extend(of.map(|(draft, _)| (draft, (**result).clone())));
+            }
+        })?;
+        Ok(results)
+    }
+
+    /// Shrinks a failure, writes its scenario and prints what to do with it.
+    fn explain(&self, draft: &Draft, result: &CaseResult) -> anyhow::Result<Exit> {
+        let Some(finding) = result.findings.first() else { bail!("a failure without a finding") };
+        let file = file_of(result);
+        let mut last = result.clone();
+        let (smallest, tried) = shrink(draft.clone(), &mut |draft| {
+            let case = draft.case(&file, self.library).ok().flatten();
+            let ran =
+                case.and_then(|case| self.run(&[(draft.clone(), case)]).ok()?.pop().map(|r| r.1));
+            let same = |r: &CaseResult| r.findings.iter().any(|f| f.kind == finding.kind);
+            match ran.filter(same) {
+                Some(result) => {
+                    last = result;
+                    true
+                }
+                None => false,
+            }
+        });
+        let comment = format!("Catches: {}.", finding.kind);
+        ReportFile::open(Some(&file))?.finish(&smallest.yaml(&name(&file), &comment))?;
+        println!("{}", failure_text(&last));
+        println!("written to {} ({tried} smaller cases tried)", file.display());
+        let folders = self.arguments.kernels.iter();
+        let folders: String = folders.map(|f| format!(" --kernels {}", f.display())).collect();
+        println!("replay with: rankcheck run {}{folders}", file.display());
+        Ok(Exit::Failed)
+    }
+
+    fn totals(&self, passed: &[usize; Mode::ALL.len()], started: Instant) -> String {
+        let modes: Vec<String> =
+            Mode::ALL.iter().zip(passed).map(|(mode, count)| format!("{count} {mode}")).collect();
+        format!(
+            "{} cases of {} passed in {:.1} s (seed {}; {}; {} objects)\n{}\n",
+            passed.iter().sum::<usize>(),
+            self.arguments.kernel,
+            started.elapsed().as_secs_f64(),
+            self.arguments.seed,
+            modes.join(", "),
+            self.objects.len(),
+            self.shares
+        )
+    }
+}
+
+/// The file that a drawn case would stand in.
+fn file_of(result: &CaseResult) -> PathBuf {
+    Path::new(&result.location.file).to_owned()
+}

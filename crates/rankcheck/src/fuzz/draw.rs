@@ -1,0 +1,144 @@
+//! Draws drafts: the same ones for the same seed.
+
+use collectives::fill::mix;
+use collectives::{DType, Data, Group, GroupSpec, RegionLayout, Shape, Tile};
+use kernels::manifest::Groups;
+use kernels::{DeviceName, Manifest};
+use scenario::Mode;
+
+use super::draft::{CallDraft, Draft};
+
+/// More ranks than this are not drawn.
+const RANKS: u32 = 8;
+/// Nor more rows or columns.
+const EXTENT: u64 = 300;
+/// Around tiles, vectors and powers of two.
+const EDGES: [u64; 16] = [7, 8, 9, 15, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 257];
+
+/// A stream of numbers (SplitMix64).
+#[derive(Debug)]
+struct Numbers {
+    state: u64,
+}
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.state)
+    }
+
+    /// A number from `least` to `most`.
+    fn within(&mut self, least: u64, most: u64) -> u64 {
+        least + self.next() % (most - least + 1)
+    }
+
+    fn percent(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+
+    fn one_of<'a, T>(&mut self, values: &'a [T]) -> &'a T {
+        &values[self.next() as usize % values.len()]
+    }
+}
+
+/// What may be drawn.
+#[derive(Debug)]
+pub(crate) struct Space<'a> {
+    pub manifest: &'a Manifest,
+    /// Never empty.
+    pub variants: Vec<String>,
+    pub modes: Vec<Mode>,
+}
+
+impl Space<'_> {
+    /// Draft number `index` of a seed. The manifest may still rule it out.
+    pub(crate) fn draw(&self, seed: u64, index: u64) -> Draft {
+        let mut numbers = Numbers { state: mix(seed) ^ index };
+        let n = &mut numbers;
+        let ranks = n.within(1, RANKS.into()) as u32;
+        let calls = if n.percent(65) { 1 } else { n.within(2, 4) };
+        let collective = self.manifest.collective;
+        Draft {
+            kernel: self.manifest.kernel.clone(),
+            variant: n.one_of(&self.variants).clone(),
+            ranks,
+            dtype: *n.one_of(&DType::ALL),
+            input: region(n),
+            output: region(n),
+            guard_bytes: *n.one_of(&[0, 256, 4096, 4096]),
+            in_place: collective.allows_in_place() && n.percent(10),
+            data: if n.percent(20) { Data::BitPatterns } else { Data::Keyed },
+            seed: n.within(0, 1 << 32),
+            mode: *n.one_of(&self.modes),
+            calls: (0..calls).map(|_| self.call(n, ranks)).collect(),
+        }
+    }
+
+    fn call(&self, n: &mut Numbers, ranks: u32) -> CallDraft {
+        let spec = self.group(n, ranks);
+        let group: Group = spec.resolve(ranks).expect("drawn to fit");
+        let conveys = |symbol| self.manifest.conveys(DeviceName::Cpu, symbol);
+        let tiled = conveys("tile.m") && conveys("tile.n");
+        CallDraft {
+            shape: Shape { m: extent(n), n: extent(n) },
+            tile: (tiled && n.percent(60))
+                .then(|| Tile { m: n.within(1, 64), n: n.within(1, EXTENT) }),
+            // Often a multiple of the group's size, which some kernels need.
+            blocks: n.percent(60).then(|| {
+                let most = n.within(1, 6) as u32;
+                if n.percent(50) { most * group.size() } else { most }
+            }),
+            root: self
+                .manifest
+                .collective
+                .is_rooted()
+                .then(|| n.within(0, u64::from(group.size()) - 1) as u32),
+            group: spec,
+        }
+    }
+
+    fn group(&self, n: &mut Numbers, ranks: u32) -> GroupSpec {
+        match (self.manifest.groups, n.within(0, 99)) {
+            (Groups::World, _) | (Groups::Any | Groups::Strided, 0..30) => GroupSpec::World,
+            (Groups::Any, 30..55) => listed(n, ranks),
+            (Groups::Any, 55..65) => GroupSpec::Reversed,
+            (Groups::Any | Groups::Strided, _) => strided(n, ranks),
+        }
+    }
+}
+
+fn region(n: &mut Numbers) -> RegionLayout {
+    RegionLayout {
+        pad_columns: if n.percent(50) { n.within(1, 19) } else { 0 },
+        offset_elements: if n.percent(35) { n.within(1, 17) } else { 0 },
+    }
+}
+
+fn extent(n: &mut Numbers) -> u64 {
+    match n.within(0, 99) {
+        0..4 => 0,
+        4..10 => 1,
+        10..65 => n.within(1, 40),
+        65..85 => *n.one_of(&EDGES),
+        _ => n.within(0, EXTENT),
+    }
+}
+
+/// Some ranks, in any order.
+fn listed(n: &mut Numbers, ranks: u32) -> GroupSpec {
+    let mut all: Vec<u32> = (0..ranks).collect();
+    for last in (1..all.len()).rev() {
+        all.swap(last, n.within(0, last as u64) as usize);
+    }
+    all.truncate(n.within(1, u64::from(ranks)) as usize);
+    GroupSpec::Ranks(all)
+}
+
+fn strided(n: &mut Numbers, ranks: u32) -> GroupSpec {
+    let start = n.within(0, u64::from(ranks) - 1) as u32;
+    let stride = n.within(1, 3) as u32;
+    let most = (ranks - 1 - start) / stride + 1;
+    // A single member has no stride to speak of.
+    let size = n.within(u64::from(most.min(2)), u64::from(most)) as u32;
+    GroupSpec::Strided { start, stride, size }
+}
