@@ -6,6 +6,8 @@ use std::str::FromStr;
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 
+use crate::float;
+
 /// One element type. Copies care about its size only; reductions about its arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,11 +28,19 @@ pub enum DType {
     F32,
     /// IEEE 754 binary64.
     F64,
+    /// OCP 8-bit float: 4 exponent bits, 3 of mantissa, no infinity.
+    F8E4M3Fn,
+    /// The same with exponent bias 8, one NaN, and no negative zero.
+    F8E4M3Fnuz,
+    /// OCP 8-bit float: 5 exponent bits, 2 of mantissa.
+    F8E5M2,
+    /// The same with exponent bias 16, one NaN, no infinity and no negative zero.
+    F8E5M2Fnuz,
 }
 
 impl DType {
     /// Every element type, in the order in which they are listed to users.
-    pub const ALL: [DType; 8] = [
+    pub const ALL: [DType; 12] = [
         DType::U8,
         DType::I8,
         DType::I32,
@@ -39,12 +49,17 @@ impl DType {
         DType::BF16,
         DType::F32,
         DType::F64,
+        DType::F8E4M3Fn,
+        DType::F8E4M3Fnuz,
+        DType::F8E5M2,
+        DType::F8E5M2Fnuz,
     ];
 
     /// Size of an element in bytes.
     pub const fn bytes(self) -> u64 {
         match self {
             DType::U8 | DType::I8 => 1,
+            DType::F8E4M3Fn | DType::F8E4M3Fnuz | DType::F8E5M2 | DType::F8E5M2Fnuz => 1,
             DType::F16 | DType::BF16 => 2,
             DType::I32 | DType::F32 => 4,
             DType::I64 | DType::F64 => 8,
@@ -62,6 +77,10 @@ impl DType {
             DType::BF16 => "bf16",
             DType::F32 => "f32",
             DType::F64 => "f64",
+            DType::F8E4M3Fn => "f8e4m3fn",
+            DType::F8E4M3Fnuz => "f8e4m3fnuz",
+            DType::F8E5M2 => "f8e5m2",
+            DType::F8E5M2Fnuz => "f8e5m2fnuz",
         }
     }
 
@@ -73,6 +92,46 @@ impl DType {
             2 => "rc_u16",
             4 => "rc_u32",
             _ => "rc_u64",
+        }
+    }
+
+    /// The device type in which kernels compute; `rankcheck.h` names those that vendors spell
+    /// differently.
+    pub const fn device_type(self) -> &'static str {
+        match self {
+            DType::U8 => "unsigned char",
+            DType::I8 => "signed char",
+            DType::I32 => "int",
+            DType::I64 => "long long",
+            DType::F16 => "rc_f16",
+            DType::BF16 => "rc_bf16",
+            DType::F32 => "float",
+            DType::F64 => "double",
+            DType::F8E4M3Fn => "rc_f8e4m3fn",
+            DType::F8E4M3Fnuz => "rc_f8e4m3fnuz",
+            DType::F8E5M2 => "rc_f8e5m2",
+            DType::F8E5M2Fnuz => "rc_f8e5m2fnuz",
+        }
+    }
+
+    /// Whether it is a floating-point type.
+    pub const fn is_float(self) -> bool {
+        !matches!(self, DType::U8 | DType::I8 | DType::I32 | DType::I64)
+    }
+
+    /// Integers up to two to this power, of either sign, are elements: bits of the significand of
+    /// a float, or of an integer's magnitude.
+    pub const fn exact_bits(self) -> u32 {
+        match self {
+            DType::U8 | DType::BF16 => 8,
+            DType::I8 => 7,
+            DType::I32 => 31,
+            DType::I64 => 63,
+            DType::F16 => 11,
+            DType::F32 => 24,
+            DType::F64 => 53,
+            DType::F8E4M3Fn | DType::F8E4M3Fnuz => 4,
+            DType::F8E5M2 | DType::F8E5M2Fnuz => 3,
         }
     }
 
@@ -91,6 +150,9 @@ impl DType {
             DType::BF16 => format!("{:e}", bf16::from_bits(bits as u16)),
             DType::F32 => format!("{:e}", f32::from_bits(bits as u32)),
             DType::F64 => format!("{:e}", f64::from_bits(bits)),
+            DType::F8E4M3Fn | DType::F8E4M3Fnuz | DType::F8E5M2 | DType::F8E5M2Fnuz => {
+                format!("{:e}", float::decode(self, bits))
+            }
         };
         format!("0x{bits:0width$x} ({value})", width = size * 2)
     }
@@ -115,6 +177,10 @@ impl FromStr for DType {
             "uint8" => "u8",
             "int32" | "int" => "i32",
             "int64" => "i64",
+            "fp8_e4m3" | "float8_e4m3fn" => "f8e4m3fn",
+            "float8_e4m3fnuz" => "f8e4m3fnuz",
+            "fp8_e5m2" | "float8_e5m2" => "f8e5m2",
+            "float8_e5m2fnuz" => "f8e5m2fnuz",
             other => other,
         };
         DType::ALL.into_iter().find(|dtype| dtype.name() == canonical).ok_or_else(|| {
@@ -144,7 +210,8 @@ mod tests {
         let error = "f8".parse::<DType>().unwrap_err();
         assert_eq!(
             error,
-            "unknown dtype `f8`, expected one of u8, i8, i32, i64, f16, bf16, f32, f64"
+            "unknown dtype `f8`, expected one of u8, i8, i32, i64, f16, bf16, f32, f64, \
+             f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz"
         );
     }
 

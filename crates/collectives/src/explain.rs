@@ -1,8 +1,9 @@
 //! Whose data is there instead, and a sentence about it.
 
+use crate::arithmetic;
 use crate::fill::{Poison, RowFill};
 use crate::finding::{Extent, FindingKind, Place};
-use crate::image::{Area, Generator, Moment, Span, spans};
+use crate::image::{Area, Generator, Moment, Source, Span, spans};
 use crate::plan::{HeapPlan, RegionName};
 use crate::problem::Problem;
 use crate::rank::Rank;
@@ -32,11 +33,66 @@ impl Lookup<'_> {
         if unit.iter().all(|byte| *byte == 0) && run.iter().all(|byte| *byte == 0) {
             return "zero".into();
         }
+        if self.problem.collective.reduces() {
+            return self
+                .contribution(offset, unit)
+                .or_else(|| self.search(run))
+                .unwrap_or_else(|| "no sum of the group's inputs".into());
+        }
         self.owner(offset, run)
             .or_else(|| self.confused(run, unit))
             .or_else(|| self.same_place(offset, unit))
             .or_else(|| self.search(run))
             .unwrap_or_else(|| "nobody's data".into())
+    }
+
+    /// What went wrong in combining the members' elements, where one slip explains it.
+    fn contribution(&self, offset: u64, unit: &[u8]) -> Option<String> {
+        let mut place = None;
+        spans(self.problem, self.plan, self.index, Moment::After, &mut |span| {
+            if span.rank == self.rank && span.bytes.contains(&offset) {
+                place = Some((span.source, offset - span.bytes.start));
+            }
+        });
+        let (Source::Reduced { first, row, column }, within) = place? else { return None };
+        let size = self.problem.dtype.bytes();
+        let at = ((column * size + within) / size * size) as usize;
+        let call = &self.problem.calls[self.index];
+        let mut generator = Generator::new(self.problem, self.index);
+        let mut element = |rank: Rank| generator.row(rank, row)[at..at + size as usize].to_vec();
+        let members: Vec<Vec<u8>> = call.group.members().iter().map(|r| element(*r)).collect();
+        let reduce = |rows: &[&[u8]]| {
+            let Problem { dtype, numerics, .. } = self.problem;
+            arithmetic::reduce(*dtype, numerics, call.details.op, first as usize, rows)
+        };
+        let all: Vec<&[u8]> = members.iter().map(Vec::as_slice).collect();
+        let ranks = call.group.members().iter().enumerate();
+        for (member, rank) in ranks.clone() {
+            let own = if *rank == self.rank { "its own" } else { &format!("rank {rank}'s") };
+            let (before, after) = all.split_at(member);
+            if unit == all[member] {
+                return Some(format!("{own} input alone"));
+            }
+            if all.len() > 1 && unit == reduce(&[before, &after[1..]].concat()) {
+                return Some(format!("the result without {own} input"));
+            }
+            if unit == reduce(&[before, &[after[0]], after].concat()) {
+                return Some(format!("the result with {own} input twice"));
+            }
+        }
+        for (member, rank) in ranks {
+            for other in self.problem.ranks().filter(|other| other != rank) {
+                let mut swapped = all.clone();
+                let element = element(other);
+                swapped[member] = &element;
+                if unit == reduce(&swapped) {
+                    return Some(format!(
+                        "the result with rank {other}'s input in place of rank {rank}'s"
+                    ));
+                }
+            }
+        }
+        None
     }
 
     /// By the fill's inverse, at every byte alignment, over this call and all before it.

@@ -144,6 +144,36 @@ fn distances(candidates: &[u64]) -> Vec<u64> {
     distances
 }
 
+/// A number below eight for each place of a matrix; see the table above.
+#[derive(Debug, Clone)]
+pub(crate) struct Colours {
+    column_multiplier: u64,
+    row_multiplier: u64,
+    call: u64,
+}
+
+impl Colours {
+    /// The colours of call number `index`.
+    pub(crate) fn new(seed: u64, index: usize, shape: Shape, element: u64, tile: Tile) -> Colours {
+        let vector = 16 / element;
+        // Reductions also confuse whole parts of an input: rows of another member.
+        let across = distances(&[1, 2, vector / 2, vector, tile.n]);
+        let down = distances(&[1, 2, tile.m, shape.m]);
+        Colours {
+            column_multiplier: colour_multiplier(&across, seed),
+            row_multiplier: colour_multiplier(&down, !seed),
+            call: index as u64,
+        }
+    }
+
+    /// The colour of an element.
+    #[inline]
+    pub(crate) fn of(&self, row: u64, column: u64) -> u64 {
+        let column = column.wrapping_mul(self.column_multiplier) >> 61;
+        (column + (row.wrapping_mul(self.row_multiplier) >> 61) + self.call) & 7
+    }
+}
+
 /// The rows of every rank's input in one call.
 #[derive(Debug, Clone)]
 pub struct RowFill {

@@ -5,12 +5,14 @@
 
 use std::ops::Range;
 
+use crate::arithmetic;
+use crate::exact::ExactFill;
 use crate::fill::{Poison, RowFill};
 use crate::patterns;
 use crate::plan::{HeapPlan, RegionName, View};
 use crate::problem::{BetweenCalls, Call, Contents, Data, Init, Judge, Problem};
 use crate::rank::Rank;
-use crate::reference;
+use crate::reference::{self, Content};
 
 /// Before the kernel runs, or after it returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +43,23 @@ pub enum Area {
 pub enum Source {
     /// The call's poison.
     Poison,
-    /// Bytes `from..` of a row of a rank's input.
+    /// A part of a row of a rank's input.
     Row {
         /// Whose input.
         rank: Rank,
         /// Which row of it.
         row: u64,
+        /// The column that stands first.
+        column: u64,
+    },
+    /// A part of a row of the members' inputs combined.
+    Reduced {
+        /// The group rank whose element comes first.
+        first: u32,
+        /// Which row of their inputs.
+        row: u64,
+        /// The column that stands first.
+        column: u64,
     },
     /// All zero.
     Zero,
@@ -92,13 +105,17 @@ pub fn spans(
             }
             RegionName::Input => {
                 let view = plan.input(problem, call, Rank(0));
-                let row = |rank: Rank, row: u64| Source::Row { rank, row };
+                let row = |rank: Rank, row: u64, part: &mut dyn FnMut(Range<u64>, Source)| {
+                    part(0..view.shape.n, Source::Row { rank, row, column: 0 });
+                };
                 matrix(problem, &region.storage, number, view, &row, visit);
             }
             RegionName::Output => {
                 let view = plan.output(problem, call);
                 let rows = OutputRows::new(problem, call, moment);
-                let row = |rank: Rank, row: u64| rows.source(rank, row);
+                let row = |rank: Rank, row: u64, part: &mut dyn FnMut(Range<u64>, Source)| {
+                    rows.parts(rank, row, view.shape.n, part);
+                };
                 matrix(problem, &region.storage, number, view, &row, visit);
             }
         }
@@ -156,22 +173,28 @@ fn poison(
     }
 }
 
+/// Calls its last argument for every part of a rank's row: columns, in order, and their source.
+type RowParts<'a> = &'a dyn Fn(Rank, u64, &mut dyn FnMut(Range<u64>, Source));
+
 /// A region that holds a matrix: slack, then rows with their padding, then slack.
 fn matrix(
     problem: &Problem,
     storage: &Range<u64>,
     region: usize,
     view: View,
-    row_source: &dyn Fn(Rank, u64) -> Source,
+    row_parts: RowParts<'_>,
     visit: &mut dyn FnMut(Span),
 ) {
     let region = Some(region);
     poison(problem, storage.start..view.start, region, Area::Slack, visit);
     for row in 0..view.shape.m {
-        let bytes = view.row_bytes(row, 0..view.shape.n);
-        for rank in problem.ranks().filter(|_| !bytes.is_empty()) {
-            let source = row_source(rank, row);
-            visit(Span { rank, bytes: bytes.clone(), region, area: Area::Element, source });
+        for rank in problem.ranks() {
+            row_parts(rank, row, &mut |columns, source| {
+                let bytes = view.row_bytes(row, columns);
+                if !bytes.is_empty() {
+                    visit(Span { rank, bytes, region, area: Area::Element, source });
+                }
+            });
         }
         let padding = view.row_bytes(row, view.shape.n..view.row_stride);
         poison(problem, padding, region, Area::Padding, visit);
@@ -179,89 +202,166 @@ fn matrix(
     poison(problem, view.end()..storage.end, region, Area::Slack, visit);
 }
 
-/// Which input row stands in which output row, on every rank.
+/// What stands in which part of the output, on every rank.
 struct OutputRows {
     /// By rank.
     blocks: Vec<Vec<reference::Block>>,
+    /// What stands in the parts that no block covers, by rank.
+    rest: Vec<Source>,
 }
 
 impl OutputRows {
     fn new(problem: &Problem, call: &Call, moment: Moment) -> OutputRows {
-        let blocks = |rank: Rank| {
-            let own = || {
-                // In place, the rank's own rows of the output are its input.
-                let first =
-                    call.group.group_rank(rank).map_or(0, |g| u64::from(g.0)) * call.shape.m;
-                vec![reference::Block {
-                    rows: first..first + call.shape.m,
-                    from: rank,
-                    from_row: 0,
-                }]
-            };
-            match moment {
-                Moment::Before if problem.in_place => own(),
-                Moment::Before => Vec::new(),
-                Moment::After => match reference::output(problem.collective, call, rank) {
-                    untouched if untouched.is_empty() && problem.in_place => own(),
-                    blocks => blocks,
-                },
-            }
+        let own = |rank: Rank| {
+            let first = problem.in_place_row(call, rank);
+            vec![reference::Block {
+                rows: first..first + call.shape.m,
+                columns: 0..call.shape.n,
+                content: Content::Input(rank),
+                from_row: 0,
+                from_column: 0,
+            }]
         };
-        OutputRows { blocks: problem.ranks().map(blocks).collect() }
+        let blocks = |rank: Rank| match moment {
+            Moment::Before if problem.in_place => own(rank),
+            Moment::Before => Vec::new(),
+            Moment::After => match reference::output(problem, call, rank) {
+                untouched if untouched.is_empty() && problem.in_place => own(rank),
+                blocks => blocks,
+            },
+        };
+        let rest = |rank: Rank| match (problem.output_init, call.group.group_rank(rank)) {
+            (Init::Zero, Some(_)) => Source::Zero,
+            _ => Source::Poison,
+        };
+        OutputRows {
+            blocks: problem.ranks().map(blocks).collect(),
+            rest: problem.ranks().map(rest).collect(),
+        }
     }
 
-    fn source(&self, rank: Rank, row: u64) -> Source {
+    fn parts(&self, rank: Rank, row: u64, columns: u64, part: &mut dyn FnMut(Range<u64>, Source)) {
         let blocks = &self.blocks[rank.index()];
+        let rest = self.rest[rank.index()];
         let after = blocks.partition_point(|block| block.rows.end <= row);
-        match blocks.get(after) {
-            Some(block) if block.rows.contains(&row) => {
-                Source::Row { rank: block.from, row: block.from_row + row - block.rows.start }
+        let mut covered = 0;
+        for block in blocks[after..].iter().take_while(|block| block.rows.contains(&row)) {
+            let (row, column) = (block.from_row + row - block.rows.start, block.from_column);
+            if covered < block.columns.start {
+                part(covered..block.columns.start, rest);
             }
-            _ => Source::Poison,
+            part(
+                block.columns.clone(),
+                match block.content {
+                    Content::Input(rank) => Source::Row { rank, row, column },
+                    Content::Reduced(first) => Source::Reduced { first, row, column },
+                },
+            );
+            covered = block.columns.end;
+        }
+        if covered < columns {
+            part(covered..columns, rest);
         }
     }
 }
 
-/// Generates the bytes of spans of one call, keeping the last row it made.
+/// The elements of one row, once made.
+#[derive(Debug, Default)]
+struct HeldRow {
+    row: Option<u64>,
+    bytes: Vec<u8>,
+}
+
+/// How the rows of inputs are made.
+#[derive(Debug)]
+enum Fill {
+    /// Of collectives that move elements.
+    Keyed(RowFill),
+    /// Of reductions.
+    Exact(ExactFill),
+}
+
+/// Generates the bytes of spans of one call, keeping the last row it made of each source.
 #[derive(Debug)]
 pub struct Generator<'a> {
     problem: &'a Problem,
     call: u64,
-    fill: RowFill,
+    fill: Fill,
     poison: Poison,
     /// The poison of the first call: what a kept workspace still holds.
     first_poison: Poison,
     specials: Vec<u64>,
-    row: Vec<u8>,
-    held: Option<(Rank, u64)>,
+    /// By rank.
+    rows: Vec<HeldRow>,
+    /// By the group rank that comes first.
+    reduced: Vec<HeldRow>,
 }
 
 impl<'a> Generator<'a> {
     /// A generator for call number `index`.
     pub fn new(problem: &'a Problem, index: usize) -> Generator<'a> {
+        let fill = match problem.collective.reduces() {
+            true => Fill::Exact(ExactFill::new(problem, index)),
+            false => Fill::Keyed(RowFill::of_call(problem, index, &problem.calls[index])),
+        };
+        let held = || problem.ranks().map(|_| HeldRow::default()).collect();
         Generator {
             problem,
             call: index as u64,
-            fill: RowFill::of_call(problem, index, &problem.calls[index]),
+            fill,
             poison: Poison::new(problem.seed, index),
             first_poison: Poison::new(problem.seed, 0),
             specials: patterns::specials(problem.dtype),
-            row: Vec::new(),
-            held: None,
+            rows: held(),
+            reduced: held(),
         }
     }
 
     /// The elements of a row of a rank's input, as bytes.
     pub fn row(&mut self, rank: Rank, row: u64) -> &[u8] {
-        if self.held != Some((rank, row)) {
-            self.fill.row(rank, row, &mut self.row);
+        let HeldRow { row: held, bytes } = &mut self.rows[rank.index()];
+        if *held != Some(row) {
+            match &self.fill {
+                Fill::Exact(fill) => fill.row(rank, row, bytes),
+                Fill::Keyed(fill) => fill.row(rank, row, bytes),
+            }
             if self.problem.data == Data::BitPatterns {
                 let dtype = self.problem.dtype;
-                patterns::overlay(dtype, &self.specials, rank, row, self.call, &mut self.row);
+                patterns::overlay(dtype, &self.specials, rank, row, self.call, bytes);
             }
-            self.held = Some((rank, row));
+            *held = Some(row);
         }
-        &self.row
+        bytes
+    }
+
+    /// The elements of a row of all members' inputs combined, as bytes.
+    pub fn reduced(&mut self, first: u32, row: u64) -> &[u8] {
+        if self.reduced[first as usize].row != Some(row) {
+            let Problem { dtype, numerics, calls, .. } = self.problem;
+            let call = &calls[self.call as usize];
+            let members = call.group.members();
+            for member in members {
+                self.row(*member, row);
+            }
+            let rows: Vec<&[u8]> =
+                members.iter().map(|member| &self.rows[member.index()].bytes[..]).collect();
+            let op = call.details.op;
+            let bytes = arithmetic::reduce(*dtype, numerics, op, first as usize, &rows);
+            self.reduced[first as usize] = HeldRow { row: Some(row), bytes };
+        }
+        &self.reduced[first as usize].bytes
+    }
+
+    /// The bytes of a span of elements.
+    fn elements(&mut self, source: Source, length: usize) -> &[u8] {
+        let size = self.problem.dtype.bytes();
+        let (bytes, column) = match source {
+            Source::Row { rank, row, column } => (self.row(rank, row), column),
+            Source::Reduced { first, row, column } => (self.reduced(first, row), column),
+            Source::Poison | Source::Zero | Source::Free => return &[],
+        };
+        let start = (column * size) as usize;
+        &bytes[start..start + length]
     }
 
     fn poison_of(&self, area: Area) -> &Poison {
@@ -272,7 +372,9 @@ impl<'a> Generator<'a> {
     pub fn write(&mut self, span: &Span, bytes: &mut [u8]) {
         match span.source {
             Source::Poison => self.poison_of(span.area).write(span.rank, span.bytes.start, bytes),
-            Source::Row { rank, row } => bytes.copy_from_slice(self.row(rank, row)),
+            Source::Row { .. } | Source::Reduced { .. } => {
+                bytes.copy_from_slice(self.elements(span.source, bytes.len()));
+            }
             Source::Zero => bytes.fill(0),
             Source::Free => {}
         }
@@ -282,11 +384,25 @@ impl<'a> Generator<'a> {
     pub fn holds(&mut self, span: &Span, bytes: &[u8]) -> bool {
         match span.source {
             Source::Poison => self.poison_of(span.area).holds(span.rank, span.bytes.start, bytes),
-            Source::Row { rank, row } => self.row(rank, row) == bytes,
+            Source::Row { .. } => self.elements(span.source, bytes.len()) == bytes,
+            Source::Reduced { .. } => {
+                let (problem, size) = (self.problem, self.problem.dtype.bytes() as usize);
+                let expected = self.elements(span.source, bytes.len());
+                let pairs = || expected.chunks(size).zip(bytes.chunks(size));
+                expected == bytes || pairs().all(|(e, a)| same_element(problem, span, e, a))
+            }
             Source::Zero => bytes.iter().all(|byte| *byte == 0),
             Source::Free => true,
         }
     }
+}
+
+/// Whether `actual` is what belongs in a place that should hold `expected`: a NaN that arithmetic
+/// made is any NaN.
+pub(crate) fn same_element(problem: &Problem, span: &Span, expected: &[u8], actual: &[u8]) -> bool {
+    let nan = |bytes: &[u8]| arithmetic::is_nan(problem.dtype, bytes);
+    let made = matches!(span.source, Source::Reduced { .. });
+    expected == actual || (made && nan(expected) && nan(actual))
 }
 
 /// Fills every heap for call number `index`. `heaps[r]` is rank r's heap, [`HeapPlan::bytes`] long.

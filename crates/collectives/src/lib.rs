@@ -4,13 +4,18 @@
 //! by [`image`], and judged by [`verify`] against [`reference`]. Nothing here ever sees a kernel.
 #![forbid(unsafe_code)]
 
+pub mod arithmetic;
+pub mod declared;
 pub mod dtype;
+pub(crate) mod exact;
 pub mod explain;
 pub mod fill;
 pub mod finding;
+pub mod float;
 pub mod group;
 pub mod image;
 pub mod map;
+pub mod op;
 pub mod patterns;
 pub mod plan;
 pub mod problem;
@@ -22,10 +27,11 @@ pub mod verify;
 pub use dtype::DType;
 pub use finding::{Finding, FindingKind, Place, Writer};
 pub use group::{Group, GroupSpec};
+pub use op::{Accumulate, Numerics, Op, Order};
 pub use plan::{HeapPlan, PlanError, RegionName};
 pub use problem::{
-    BetweenCalls, Call, Collective, Contents, Data, Init, Judge, Layout, Problem, RegionLayout,
-    Workspace,
+    BetweenCalls, Call, Collective, Contents, Data, Details, Init, Judge, Layout, Problem,
+    RegionLayout, Workspace,
 };
 pub use rank::{GroupRank, Rank};
 pub use shape::{Shape, Tile};

@@ -34,6 +34,10 @@ pub fn specials(dtype: DType) -> Vec<u64> {
     };
     match dtype {
         DType::U8 | DType::I8 => integer(8).into_iter().chain([3, 12, 48, 0x81, 0xfe]).collect(),
+        DType::F8E4M3Fn | DType::F8E4M3Fnuz | DType::F8E5M2 | DType::F8E5M2Fnuz => {
+            let more = [0x7c, 0xfc, 0x7d, 0x7e, 0xfe, 0x81, 0x07, 0x87, 0x88, 0x7b];
+            integer(8).into_iter().chain(more).collect()
+        }
         DType::I32 => integer(32),
         DType::I64 => integer(64),
         DType::F16 => float(5, 10),

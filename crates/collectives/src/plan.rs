@@ -11,7 +11,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::problem::{Call, Collective, Problem, RegionLayout};
-use crate::rank::{GroupRank, MAX_WORLD, Rank};
+use crate::rank::{MAX_WORLD, Rank};
 use crate::shape::{Shape, Tile};
 
 /// Alignment of a region's start, as device allocators give.
@@ -73,8 +73,11 @@ pub enum PlanError {
     #[error("a world of {0} ranks (1 to {MAX_WORLD} are supported)")]
     World(u32),
     /// Input cannot be a part of output.
-    #[error("in_place is not defined for {0} (all_gather: input is the rank's rows of output)")]
-    InPlace(Collective),
+    #[error("in_place is not defined for {0}: {1}")]
+    InPlace(Collective, &'static str),
+    /// Rows that an uneven all_to_all cannot send.
+    #[error("counts of {0}: {1}")]
+    Counts(Collective, String),
     /// No call.
     #[error("a problem needs at least one call")]
     NoCall,
@@ -104,6 +107,22 @@ fn extent(shape: Shape, layout: RegionLayout, element: u64) -> Option<u64> {
     shape.m.checked_mul(stride)?.checked_add(layout.offset_elements)?.checked_mul(element)
 }
 
+/// Counts are one row a source and one column a destination, each at most M.
+fn counts_refusal(problem: &Problem, call: &Call) -> Option<String> {
+    let (counts, members) = (&call.details.counts, call.group.size() as usize);
+    if counts.is_empty() {
+        return None;
+    }
+    if problem.collective != Collective::AllToAll {
+        return Some("only the parts of all_to_all may be uneven".into());
+    }
+    if counts.len() != members || counts.iter().any(|sent| sent.len() != members) {
+        return Some(format!("a group of {members} needs {members} lists of {members} numbers"));
+    }
+    let most = counts.iter().flatten().max().copied().unwrap_or(0);
+    (most > call.shape.m).then(|| format!("{most} rows to one rank, more than m = {}", call.shape.m))
+}
+
 fn align(value: u64, to: u64) -> Option<u64> {
     value.checked_next_multiple_of(to)
 }
@@ -118,16 +137,20 @@ impl HeapPlan {
         if problem.world == 0 || problem.world > MAX_WORLD {
             return Err(PlanError::World(problem.world));
         }
-        if problem.in_place && !problem.collective.allows_in_place() {
-            return Err(PlanError::InPlace(problem.collective));
+        if let (true, Some(why)) = (problem.in_place, problem.collective.in_place_refusal()) {
+            return Err(PlanError::InPlace(problem.collective, why));
         }
         if problem.calls.is_empty() {
             return Err(PlanError::NoCall);
+        }
+        if let Some(why) = problem.calls.iter().find_map(|call| counts_refusal(problem, call)) {
+            return Err(PlanError::Counts(problem.collective, why));
         }
         let largest = |shape: fn(Collective, Shape, u64) -> Shape, layout: RegionLayout| {
             problem.calls.iter().try_fold(0, |most: u64, call| {
                 let group_size = u64::from(call.group.size());
                 call.shape.m.checked_mul(group_size)?;
+                call.shape.n.checked_mul(group_size)?;
                 let shape = shape(problem.collective, call.shape, group_size);
                 Some(most.max(extent(shape, layout, problem.dtype.bytes())?))
             })
@@ -166,16 +189,14 @@ impl HeapPlan {
         self.view(problem, call, RegionName::Output, problem.layout.output, shape)
     }
 
-    /// The input as `call` sees it on `rank`. In place, it is the rank's rows of the output; an
-    /// idle rank's in-place input stands where group rank 0's would.
+    /// The input as `call` sees it on `rank`. In place, it is the rank's rows of the output.
     pub fn input(&self, problem: &Problem, call: &Call, rank: Rank) -> View {
         let shape = problem.collective.input_shape(call.shape, u64::from(call.group.size()));
         if !problem.in_place {
             return self.view(problem, call, RegionName::Input, problem.layout.input, shape);
         }
         let output = self.output(problem, call);
-        let GroupRank(group_rank) = call.group.group_rank(rank).unwrap_or(GroupRank(0));
-        let first_row = u64::from(group_rank) * shape.m;
+        let first_row = problem.in_place_row(call, rank);
         View { start: output.row_bytes(first_row, 0..0).start, shape, ..output }
     }
 

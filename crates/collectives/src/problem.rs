@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dtype::DType;
 use crate::group::Group;
+use crate::op::{Numerics, Op};
 use crate::rank::{GroupRank, Rank};
 use crate::shape::{Shape, Tile};
 
@@ -23,20 +24,37 @@ pub enum Collective {
     Gather,
     /// Input (W*M, N), output (M, N): the root's rows `g*M..` arrive at group rank g.
     Scatter,
-    /// Input (W*M, N), output (W*M, N): rows `d*M..` of source s arrive as rows `s*M..` of d.
+    /// Input (W*M, N), output (W*M, N): rows `d*M..` of source s arrive as rows `s*M..` of d. With
+    /// [`Details::counts`] the parts are of so many rows each, packed on both sides.
     AllToAll,
+    /// Input (M, W*N), output (M, W*N): columns `d*N..` of source s arrive as columns `s*N..` of d.
+    AllToAllColumns,
+    /// Input (M, N), output (M, N): the inputs combined element by element, on every member.
+    AllReduce,
+    /// Input (M, N), output (M, N): as all_reduce, on the root alone.
+    Reduce,
+    /// Input (W*M, N), output (M, N): rows `g*M..` of the combined inputs on group rank g.
+    ReduceScatter,
+    /// Input (M, N), output (M, N): of the combined inputs a member has the tiles that it owns
+    /// ([`Details::owners`]); the rest of its output stays as it was.
+    ReduceScatterTiles,
     /// No data moves; every byte of input and output stays as it was.
     Barrier,
 }
 
 impl Collective {
     /// Every collective, in the order in which they are listed to users.
-    pub const ALL: [Collective; 6] = [
+    pub const ALL: [Collective; 11] = [
         Collective::AllGather,
         Collective::Broadcast,
         Collective::Gather,
         Collective::Scatter,
         Collective::AllToAll,
+        Collective::AllToAllColumns,
+        Collective::AllReduce,
+        Collective::Reduce,
+        Collective::ReduceScatter,
+        Collective::ReduceScatterTiles,
         Collective::Barrier,
     ];
 
@@ -48,18 +66,53 @@ impl Collective {
             Collective::Gather => "gather",
             Collective::Scatter => "scatter",
             Collective::AllToAll => "all_to_all",
+            Collective::AllToAllColumns => "all_to_all_columns",
+            Collective::AllReduce => "all_reduce",
+            Collective::Reduce => "reduce",
+            Collective::ReduceScatter => "reduce_scatter",
+            Collective::ReduceScatterTiles => "reduce_scatter_tiles",
             Collective::Barrier => "barrier",
         }
     }
 
     /// Whether one member is told apart from the others.
     pub const fn is_rooted(self) -> bool {
-        matches!(self, Collective::Broadcast | Collective::Gather | Collective::Scatter)
+        matches!(
+            self,
+            Collective::Broadcast | Collective::Gather | Collective::Scatter | Collective::Reduce
+        )
     }
 
-    /// Whether input may be a part of output without being lost, and this harness can map it so.
-    pub const fn allows_in_place(self) -> bool {
-        matches!(self, Collective::AllGather)
+    /// Whether elements are combined rather than moved.
+    pub const fn reduces(self) -> bool {
+        matches!(
+            self,
+            Collective::AllReduce
+                | Collective::Reduce
+                | Collective::ReduceScatter
+                | Collective::ReduceScatterTiles
+        )
+    }
+
+    /// Why input may not lie in output; `None` where it may.
+    pub const fn in_place_refusal(self) -> Option<&'static str> {
+        match self {
+            Collective::AllGather
+            | Collective::AllReduce
+            | Collective::Broadcast
+            | Collective::Reduce => None,
+            Collective::Gather => Some("only the root has a part of an output to send from"),
+            Collective::Scatter | Collective::ReduceScatter => {
+                Some("the output would lie in the input, which must stay as it is")
+            }
+            Collective::ReduceScatterTiles => {
+                Some("a tile that others still read would be overwritten by its owner")
+            }
+            Collective::AllToAll | Collective::AllToAllColumns => {
+                Some("a part that arrives would overwrite one that has not been sent")
+            }
+            Collective::Barrier => Some("no data moves"),
+        }
     }
 
     /// Rows and columns of the input that a rank owns, whatever its role.
@@ -68,10 +121,14 @@ impl Collective {
             Collective::AllGather
             | Collective::Broadcast
             | Collective::Gather
+            | Collective::AllReduce
+            | Collective::Reduce
+            | Collective::ReduceScatterTiles
             | Collective::Barrier => shape,
-            Collective::Scatter | Collective::AllToAll => {
+            Collective::Scatter | Collective::AllToAll | Collective::ReduceScatter => {
                 Shape { m: shape.m * group_size, n: shape.n }
             }
+            Collective::AllToAllColumns => Shape { m: shape.m, n: shape.n * group_size },
         }
     }
 
@@ -81,7 +138,14 @@ impl Collective {
             Collective::AllGather | Collective::Gather | Collective::AllToAll => {
                 Shape { m: shape.m * group_size, n: shape.n }
             }
-            Collective::Broadcast | Collective::Scatter | Collective::Barrier => shape,
+            Collective::AllToAllColumns => Shape { m: shape.m, n: shape.n * group_size },
+            Collective::Broadcast
+            | Collective::Scatter
+            | Collective::AllReduce
+            | Collective::Reduce
+            | Collective::ReduceScatter
+            | Collective::ReduceScatterTiles
+            | Collective::Barrier => shape,
         }
     }
 }
@@ -121,7 +185,7 @@ pub struct Layout {
     pub output: RegionLayout,
 }
 
-/// What the inputs hold.
+/// What the inputs hold. For reductions see [`crate::exact`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
@@ -130,6 +194,22 @@ pub enum Data {
     Keyed,
     /// Every other element is a special value (zeros, infinities, NaN payloads, subnormals).
     BitPatterns,
+    /// Random floats, whose sums round; for reductions with a declared order.
+    Random,
+}
+
+/// What only some collectives need to know about a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Details {
+    /// How a reduction combines.
+    pub op: Op,
+    /// By tile, row by row: the group rank that computes it. Empty where every member computes
+    /// what it receives.
+    pub owners: Vec<u32>,
+    /// By tile: the group rank whose element comes first, for [`crate::op::Order::ByTile`].
+    pub starts: Vec<u32>,
+    /// By source and destination group rank: rows sent, at most M. Empty: M each.
+    pub counts: Vec<Vec<u64>>,
 }
 
 /// One collective operation.
@@ -145,6 +225,8 @@ pub struct Call {
     pub blocks: u32,
     /// The member told apart, for rooted collectives.
     pub root: GroupRank,
+    /// The rest.
+    pub details: Details,
 }
 
 /// What a workspace holds when a case begins.
@@ -224,6 +306,10 @@ pub struct Problem {
     pub data: Data,
     /// Declared extra memory.
     pub workspaces: Vec<Workspace>,
+    /// What the kernel declares about a reduction's arithmetic.
+    pub numerics: Numerics,
+    /// What the members' outputs hold before each call.
+    pub output_init: Init,
     /// The sequence, on the same heaps. Never empty.
     pub calls: Vec<Call>,
     /// Key of the fill.
@@ -234,5 +320,21 @@ impl Problem {
     /// The world's ranks, in order.
     pub fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
         (0..self.world).map(Rank)
+    }
+
+    /// The row of the output at which an in-place input begins: an all_gather's own part, else the
+    /// first. An idle rank's stands where group rank 0's would.
+    pub fn in_place_row(&self, call: &Call, rank: Rank) -> u64 {
+        let GroupRank(group_rank) = call.group.group_rank(rank).unwrap_or(GroupRank(0));
+        match self.collective {
+            Collective::AllGather => u64::from(group_rank) * call.shape.m,
+            _ => 0,
+        }
+    }
+
+    /// Rows and columns of tiles of a call's (M, N).
+    pub fn tiles(call: &Call) -> [u64; 2] {
+        let Shape { m, n } = call.shape;
+        [m.div_ceil(call.tile.m.max(1)), n.div_ceil(call.tile.n.max(1))]
     }
 }

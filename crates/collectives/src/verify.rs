@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::explain;
 use crate::fill::Poison;
 use crate::finding::{Extent, Finding, FindingKind, Place};
-use crate::image::{Area, Generator, Moment, Source, Span, spans};
+use crate::image::{Area, Generator, Moment, Source, Span, same_element, spans};
 use crate::map::RegionMap;
 use crate::plan::{HeapPlan, RegionName, View};
 use crate::problem::Problem;
@@ -82,7 +82,7 @@ impl<'a> Differences<'a> {
         let unit = if span.area == Area::Element { self.problem.dtype.bytes() as usize } else { 1 };
         let mut offset = span.bytes.start;
         for (expected_unit, actual_unit) in expected.chunks(unit).zip(actual.chunks(unit)) {
-            if expected_unit != actual_unit {
+            if !same_element(self.problem, span, expected_unit, actual_unit) {
                 let kind = self.kind(span, offset, actual_unit);
                 let skip = (offset - span.bytes.start) as usize;
                 self.note(span, kind, offset, &expected[skip..], &actual[skip..], unit);
@@ -171,8 +171,13 @@ impl<'a> Differences<'a> {
                 };
                 let expected = match difference.span.source {
                     Source::Poison => format!("poison {}", show(&difference.expected)),
-                    Source::Row { rank, row } => {
-                        let column = place.column.unwrap_or(0);
+                    Source::Reduced { row, .. } => {
+                        let op = problem.calls[index].details.op;
+                        let column = difference.source_column(problem);
+                        format!("{} = {op} of inputs ({row},{column})", show(&difference.expected))
+                    }
+                    Source::Row { rank, row, .. } => {
+                        let column = difference.source_column(problem);
                         let value = show(&difference.expected);
                         format!("{value} = rank {rank}'s input ({row},{column})")
                     }
@@ -209,6 +214,15 @@ impl<'a> Differences<'a> {
 }
 
 impl Difference {
+    /// The column, in its source, of the first wrong element.
+    fn source_column(&self, problem: &Problem) -> u64 {
+        let within = (self.offset - self.span.bytes.start) / problem.dtype.bytes();
+        match self.span.source {
+            Source::Row { column, .. } | Source::Reduced { column, .. } => column + within,
+            Source::Poison | Source::Zero | Source::Free => within,
+        }
+    }
+
     fn at(&mut self, row: u64, column: u64) {
         self.columns = [self.columns[0].min(column), self.columns[1].max(column)];
         if self.last_row != Some(row) {

@@ -30,6 +30,7 @@ fn problem(world: u32, dtype: DType, shape: (u64, u64), group: GroupSpec) -> Pro
         tile: Tile { m: 8, n: 64 },
         blocks: 1,
         root: GroupRank(0),
+        details: collectives::Details::default(),
     };
     Problem {
         collective: Collective::AllGather,
@@ -39,6 +40,8 @@ fn problem(world: u32, dtype: DType, shape: (u64, u64), group: GroupSpec) -> Pro
         in_place: false,
         guard_bytes: 64,
         data: Data::Keyed,
+        numerics: collectives::Numerics::default(),
+        output_init: Init::Poison,
         workspaces: Vec::new(),
         calls: vec![call],
         seed: 7,

@@ -86,8 +86,10 @@ fn argument(scope: &Scope<'_>, spec: &ArgumentSpec) -> Result<Argument, String> 
             Argument::Heap(rank, region_offset(scope, region, rank)?)
         }
         ArgumentSpec::Null(_) => Argument::Null,
-        ArgumentSpec::F32(value) => Argument::Scalar(value.to_le_bytes().to_vec()),
-        ArgumentSpec::F64(value) => Argument::Scalar(value.to_le_bytes().to_vec()),
+        ArgumentSpec::F32(value) => {
+            Argument::Scalar((value.evaluate(scope)? as f32).to_le_bytes().to_vec())
+        }
+        ArgumentSpec::F64(value) => Argument::Scalar(value.evaluate(scope)?.to_le_bytes().to_vec()),
         ArgumentSpec::Table(table) => self::table(scope, table)?,
         ArgumentSpec::Struct(spec) => Argument::Struct {
             fields: spec.fields.iter().map(|f| argument(scope, f)).collect::<Result<_, _>>()?,
@@ -117,6 +119,29 @@ fn region_offset(scope: &Scope<'_>, name: &str, rank: Rank) -> Result<u64, Strin
     }
 }
 
+/// Rows of an all_to_all between the scope's rank and `peer`: how many, or where they begin.
+fn all_to_all_rows(scope: &Scope<'_>, what: &str, peer: Rank) -> Result<i64, String> {
+    let call = scope.call();
+    let group_rank = |rank: Rank| {
+        let group_rank = call.group.group_rank(rank);
+        group_rank.map(|g| g.0 as usize).ok_or_else(|| format!("rank {rank} is not in the group"))
+    };
+    let own = group_rank(scope.rank.ok_or("counts differ between ranks")?)?;
+    let peer = group_rank(peer)?;
+    let count = |from: usize, to: usize| match call.details.counts.get(from) {
+        Some(sent) => sent[to],
+        None => call.shape.m,
+    };
+    let rows: u64 = match what {
+        "send_rows" => count(own, peer),
+        "send_first" => (0..peer).map(|to| count(own, to)).sum(),
+        "receive_rows" => count(peer, own),
+        "receive_first" => (0..peer).map(|from| count(from, own)).sum(),
+        _ => (0..own).map(|from| count(from, peer)).sum(),
+    };
+    i64::try_from(rows).map_err(|_| "a row beyond 63 bits".into())
+}
+
 fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
     let group = &scope.call().group;
     let ranks: Vec<Rank> = match table.over {
@@ -132,6 +157,13 @@ fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
         "group_rank" => {
             let GroupRank(group_rank) = group.group_rank(rank).unwrap_or(GroupRank(u32::MAX));
             Ok(TableEntry::Number(group_rank.into()))
+        }
+        "scalar" => {
+            let group_rank = group.group_rank(rank).map_or(0, |g| g.0);
+            Ok(TableEntry::Number(collectives::op::scalar(group_rank).into()))
+        }
+        "send_rows" | "send_first" | "receive_rows" | "receive_first" | "remote_first" => {
+            Ok(TableEntry::Number(all_to_all_rows(scope, &table.of, rank)?))
         }
         "heap_base" => Ok(TableEntry::Heap(rank, 0)),
         region => Ok::<_, String>(TableEntry::Heap(rank, region_offset(scope, region, rank)?)),

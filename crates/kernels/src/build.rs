@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use collectives::{Problem, Tile};
+use collectives::{DType, Problem, Tile};
 
 use crate::cache::{Cache, hash};
 use crate::compiler::{Compiler, FLAGS, LINK};
@@ -111,7 +111,8 @@ impl Recipe {
         let device = manifest.specialise.get(&DeviceName::Cpu);
         let all = manifest.defines.iter().chain(device.into_iter().flatten());
         for (name, define) in all.chain(&variant.defines) {
-            let value = define_value(define, problem, tile, group_size)
+            let held = manifest.reduction(variant).numerics().held_in(problem.dtype);
+            let value = define_value(define, problem, tile, group_size, held)
                 .map_err(|reason| BuildError::Define { name: name.clone(), reason })?;
             defines.insert(name.clone(), value);
         }
@@ -341,6 +342,7 @@ fn define_value(
     problem: &Problem,
     tile: Tile,
     group_size: u32,
+    held: DType,
 ) -> Result<String, String> {
     let text = match &define.0 {
         DefineText::Number(number) => return Ok(number.to_string()),
@@ -351,6 +353,8 @@ fn define_value(
     }
     match text {
         "dtype.storage" => Ok(problem.dtype.storage().into()),
+        "dtype.type" => Ok(problem.dtype.device_type().into()),
+        "reduction.accumulate" => Ok(held.device_type().into()),
         "dtype.name" => Ok(problem.dtype.name().into()),
         _ => {
             let expression = crate::expression::Expression::parse(text)?;

@@ -12,6 +12,7 @@ pub mod compiler;
 pub mod expression;
 pub mod library;
 pub mod manifest;
+pub mod reduction;
 pub mod rewrite;
 pub mod symbols;
 pub mod yaml;

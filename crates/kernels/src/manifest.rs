@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use collectives::{BetweenCalls, Collective, Init, Judge, Tile};
+use collectives::{BetweenCalls, Collective, DType, Init, Judge, Op, Tile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::expression::Expression;
+use crate::reduction::{FloatValue, ReductionSpec, Step};
 
 /// Where kernel code runs.
 #[derive(
@@ -55,6 +56,18 @@ pub struct Manifest {
     pub specialise: BTreeMap<DeviceName, BTreeMap<String, Define>>,
     /// Named entries.
     pub variants: BTreeMap<String, Variant>,
+    /// Which ops it can do; all of them where it is not said.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub ops: Option<Vec<Op>>,
+    /// Which element types it can serve; all of them where it is not said.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub dtypes: Option<Vec<DType>>,
+    /// What it promises about arithmetic.
+    #[serde(default)]
+    pub reduction: ReductionSpec,
+    /// What happens in a call; the kernel alone where it is not said.
+    #[serde(default = "crate::reduction::kernel_alone")]
+    pub steps: Vec<Step>,
     /// Extra memory on every rank.
     #[serde(default)]
     pub workspace: BTreeMap<String, WorkspaceSpec>,
@@ -117,6 +130,8 @@ pub struct Variant {
     /// What this variant needs besides the kernel's `requires`.
     #[serde(default)]
     pub requires: Vec<Requirement>,
+    /// What this variant promises about arithmetic, in place of the kernel's `reduction`.
+    pub reduction: Option<ReductionSpec>,
     /// More definitions; a variant that has some is built by itself.
     #[serde(default)]
     pub defines: BTreeMap<String, Define>,
@@ -230,10 +245,10 @@ pub enum ArgumentSpec {
     I64(Expression),
     /// An unsigned 64-bit integer.
     U64(Expression),
-    /// A 32-bit float.
-    F32(f32),
-    /// A 64-bit float.
-    F64(f64),
+    /// A 32-bit float: a number, or an integer expression.
+    F32(FloatValue),
+    /// A 64-bit float: a number, or an integer expression.
+    F64(FloatValue),
     /// An array over ranks, in device memory.
     Table(TableSpec),
     /// Several fields at once, laid out as C does.
@@ -252,7 +267,9 @@ pub enum NullOf {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableSpec {
-    /// What an entry is: `heap_base`, `rank`, or a region whose address on that rank it is.
+    /// What an entry is: `heap_base`, `rank`, `group_rank`, `scalar` (the factor of a premultiplied
+    /// sum), `send_rows`, `send_first`, `receive_rows`, `receive_first`, `remote_first` (rows of an
+    /// all_to_all to and from that rank, where they begin, and where the own part begins there), or a region whose address on that rank it is.
     pub of: String,
     /// Which ranks.
     pub over: Over,
@@ -334,6 +351,11 @@ impl Manifest {
         variant: &'a Variant,
     ) -> impl Iterator<Item = &'a Requirement> {
         self.requires.iter().chain(&variant.requires)
+    }
+
+    /// What a variant promises about arithmetic.
+    pub fn reduction<'a>(&'a self, variant: &'a Variant) -> &'a ReductionSpec {
+        variant.reduction.as_ref().unwrap_or(&self.reduction)
     }
 
     /// Whether a variant waits for other ranks.

@@ -5,7 +5,7 @@ use collectives::{Call, HeapPlan, Problem, Rank};
 use crate::manifest::Manifest;
 
 /// Name and meaning of every integer symbol, as `rankcheck explain args` prints them.
-pub const INTEGERS: [(&str, &str); 24] = [
+pub const INTEGERS: [(&str, &str); 31] = [
     ("m", "rows of the scenario's shape"),
     ("n", "columns of the scenario's shape"),
     ("input.rows", "rows of a rank's input"),
@@ -30,6 +30,13 @@ pub const INTEGERS: [(&str, &str); 24] = [
     ("threads", "threads a block"),
     ("tile.m", "rows of a tile"),
     ("tile.n", "columns of a tile"),
+    ("op", "0 sum, 1 prod, 2 min, 3 max, 4 avg, 5 premul_sum"),
+    ("scalar", "the rank's factor in a premultiplied sum"),
+    ("tile", "in `reduction`: number of a tile of (m, n), row by row"),
+    ("tile.row", "in `reduction`: row of the tile among tiles"),
+    ("tile.column", "in `reduction`: column of the tile among tiles"),
+    ("tiles", "number of tiles of (m, n)"),
+    ("pid", "in `reduction`: tile % blocks, the block of a persistent loop that has the tile"),
 ];
 
 /// Accepts a symbol of the list.
@@ -108,6 +115,15 @@ impl Scope<'_> {
             "call" | "epoch" => self.index as u64,
             "blocks" => call.blocks.into(),
             "threads" => self.threads.ok_or("threads is not known yet")?.into(),
+            "op" => call.details.op as u64,
+            "scalar" => {
+                let group_rank = call.group.group_rank(own(name)?).map_or(0, |g| g.0);
+                collectives::op::scalar(group_rank).into()
+            }
+            "tiles" => Problem::tiles(call).iter().product(),
+            "tile" | "tile.row" | "tile.column" | "pid" => {
+                return Err(format!("`{name}` has a value in `reduction` only"));
+            }
             "tile.m" => call.tile.m,
             "tile.n" => call.tile.n,
             _ => match name.split_once('.') {

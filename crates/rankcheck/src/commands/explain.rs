@@ -53,14 +53,15 @@ fn symbols_text() -> String {
         "\narguments:
   {{ptr: input}}, {{ptr: output}}, {{ptr: workspace.NAME}}   address of element (0, 0)
   {{i8|u8|i16|u16|i32|u32|i64|u64: EXPRESSION}}          an integer; one that does not fit is an error
-  {{f32: NUMBER}}, {{f64: NUMBER}}                        a float
+  {{f32: NUMBER}}, {{f64: NUMBER}}                        a float; also an integer expression
   {{null: ptr}}                                         a null pointer
-  {{table: {{of: heap_base|rank|group_rank|REGION, over: world|group|peers, as: u64|i32|..,
+  {{table: {{of: heap_base|rank|group_rank|scalar|send_rows|send_first|receive_rows|receive_first
+           |remote_first|REGION, over: world|group|peers, as: u64|i32|..,
            pass: pointer|value, length: N}}}}           one entry a rank; traps behind the end
   {{struct: {{fields: [ARGUMENTS], pass: value|pointer}}}} laid out as C does
 
-definitions (`defines`): a number, `dtype.storage`, `dtype.name`, `'literal text'`, or an
-expression of tile.m, tile.n, group.size, world and dtype.bytes"
+definitions (`defines`): a number, `dtype.storage`, `dtype.type`, `dtype.name`,
+`reduction.accumulate` (device types), `'literal text'`, or an expression of tile.m, tile.n, group.size, world and dtype.bytes"
     );
     text
 }

@@ -1,0 +1,197 @@
+//! Reductions, written by hand: inputs and results are literal bytes, and every byte of every heap
+//! is broken in turn. Nothing of the crate computes an expectation.
+
+use std::ops::Range;
+
+use collectives::image::fill;
+use collectives::{
+    Accumulate, Call, Collective, DType, Data, Details, FindingKind, GroupRank, GroupSpec,
+    HeapPlan, Init, Layout, Numerics, Op, Order, Problem, Shape, Tile, verify,
+};
+
+fn problem(collective: Collective, dtype: DType, op: Op, shape: (u64, u64)) -> Problem {
+    let call = Call {
+        shape: Shape { m: shape.0, n: shape.1 },
+        group: GroupSpec::Ranks(vec![2, 0]).resolve(3).unwrap(),
+        tile: Tile { m: 1, n: 2 },
+        blocks: 1,
+        root: GroupRank(1),
+        details: Details { op, ..Details::default() },
+    };
+    Problem {
+        collective,
+        world: 3,
+        dtype,
+        layout: Layout::default(),
+        in_place: false,
+        guard_bytes: 64,
+        data: Data::Keyed,
+        numerics: Numerics::default(),
+        output_init: Init::Poison,
+        workspaces: Vec::new(),
+        calls: vec![call],
+        seed: 7,
+    }
+}
+
+fn filled(problem: &Problem) -> Vec<Vec<u8>> {
+    let plan = HeapPlan::new(problem).unwrap();
+    let mut heaps = vec![vec![0; plan.bytes as usize]; problem.world as usize];
+    let mut views: Vec<&mut [u8]> = heaps.iter_mut().map(Vec::as_mut_slice).collect();
+    fill(problem, &plan, 0, &mut views);
+    heaps
+}
+
+fn findings(problem: &Problem, heaps: &[Vec<u8>]) -> Vec<FindingKind> {
+    let plan = HeapPlan::new(problem).unwrap();
+    let views: Vec<&[u8]> = heaps.iter().map(Vec::as_slice).collect();
+    verify(problem, &plan, 0, &views).into_iter().map(|finding| finding.kind).collect()
+}
+
+/// Checks the inputs of ranks 0 and 2, writes the results, and breaks every byte in turn.
+fn judged(problem: &Problem, inputs: [&[u8]; 2], results: &[(usize, usize, &[u8])]) {
+    let mut heaps = filled(problem);
+    for (rank, input) in [0, 2].into_iter().zip(inputs) {
+        assert_eq!(&heaps[rank][256..256 + input.len()], input, "the input of rank {rank}");
+    }
+    for (rank, at, result) in results {
+        let range: Range<usize> = *at..at + result.len();
+        heaps[*rank][range].copy_from_slice(result);
+    }
+    assert_eq!(findings(problem, &heaps), [], "the literals are judged wrong");
+    for rank in 0..heaps.len() {
+        for at in 0..heaps[rank].len() {
+            heaps[rank][at] ^= 0x10;
+            assert_eq!(findings(problem, &heaps).len(), 1, "rank {rank} byte {at}");
+            heaps[rank][at] ^= 0x10;
+        }
+    }
+}
+
+#[test]
+fn all_reduce_sum_of_f16() {
+    // -43.125 - 43.3125, 624 + 636, 840 + 846
+    let result: &[u8] = &[0x67, 0xd5, 0xec, 0x64, 0x96, 0x66];
+    judged(
+        &problem(Collective::AllReduce, DType::F16, Op::Sum, (1, 3)),
+        [&[0x64, 0xd1, 0xe0, 0x60, 0x90, 0x62], &[0x6a, 0xd1, 0xf8, 0x60, 0x9c, 0x62]],
+        &[(0, 512, result), (2, 512, result)],
+    );
+}
+
+#[test]
+fn all_reduce_sum_of_fp8() {
+    // 0.0625 + 0.125, 32 - 4, 16 - 2
+    let result: &[u8] = &[0x24, 0x5e, 0x56];
+    judged(
+        &problem(Collective::AllReduce, DType::F8E4M3Fn, Op::Sum, (1, 3)),
+        [&[0x18, 0x60, 0x58], &[0x20, 0xc8, 0xc0]],
+        &[(0, 512, result), (2, 512, result)],
+    );
+}
+
+#[test]
+fn all_reduce_in_place() {
+    let mut problem = problem(Collective::AllReduce, DType::I8, Op::Sum, (1, 3));
+    problem.in_place = true;
+    let result: &[u8] = &[0xfd, 0x06, 0xfd];
+    judged(
+        &problem,
+        [&[0xff, 0x02, 0xff], &[0xfe, 0x04, 0xfe]],
+        &[(0, 256, result), (2, 256, result)],
+    );
+}
+
+#[test]
+fn reduce_product_to_the_second_member() {
+    // times a half each; group rank 1 is rank 0
+    judged(
+        &problem(Collective::Reduce, DType::F32, Op::Prod, (1, 3)),
+        [
+            &[0x0e, 0xa0, 0x8e, 0xbf, 0xab, 0xd3, 0xe1, 0x3f, 0x89, 0xaf, 0xd6, 0x3f],
+            &[0, 0, 0, 0x3f, 0, 0, 0, 0x3f, 0, 0, 0, 0x3f],
+        ],
+        &[(0, 512, &[0x0e, 0xa0, 0x0e, 0xbf, 0xab, 0xd3, 0x61, 0x3f, 0x89, 0xaf, 0x56, 0x3f])],
+    );
+}
+
+#[test]
+fn all_reduce_extremes_of_bf16() {
+    let inputs: [&[u8]; 2] =
+        [&[0xde, 0xc0, 0x9e, 0xc3, 0x32, 0x43], &[0xe2, 0xc0, 0xa2, 0xc3, 0x36, 0x43]];
+    let least: &[u8] = &[0xe2, 0xc0, 0xa2, 0xc3, 0x32, 0x43];
+    let most: &[u8] = &[0xde, 0xc0, 0x9e, 0xc3, 0x36, 0x43];
+    for (op, result) in [(Op::Min, least), (Op::Max, most)] {
+        let problem = problem(Collective::AllReduce, DType::BF16, op, (1, 3));
+        judged(&problem, inputs, &[(0, 512, result), (2, 512, result)]);
+    }
+}
+
+#[test]
+fn all_reduce_premultiplied_i32() {
+    // rank 2 is group rank 0: its elements count twice
+    let result: &[u8] = &[0x72, 0x67, 5, 0, 0x80, 0xc6, 0xf0, 0xd7, 0xc0, 0xc5, 0x8c, 0xed];
+    judged(
+        &problem(Collective::AllReduce, DType::I32, Op::PremulSum, (1, 3)),
+        [
+            &[0x24, 0xcd, 1, 0, 0, 0x98, 0xa5, 0xf2, 0x80, 0x97, 0xd9, 0xf9],
+            &[0x27, 0xcd, 1, 0, 0x40, 0x97, 0xa5, 0xf2, 0x20, 0x97, 0xd9, 0xf9],
+        ],
+        &[(0, 512, result), (2, 512, result)],
+    );
+}
+
+#[test]
+fn reduce_scatter_gives_a_row_each() {
+    judged(
+        &problem(Collective::ReduceScatter, DType::I8, Op::Sum, (1, 3)),
+        [&[0xff, 0x02, 0xff, 0xfe, 0x10, 0x08], &[0xfe, 0x04, 0xfe, 0x04, 0xe0, 0x10]],
+        &[(2, 512, &[0xfd, 0x06, 0xfd]), (0, 512, &[0x02, 0xf0, 0x18])],
+    );
+}
+
+#[test]
+fn reduce_scatter_of_owned_tiles_leaves_the_rest() {
+    let mut problem = problem(Collective::ReduceScatterTiles, DType::I8, Op::Sum, (1, 3));
+    // Columns 0 and 1 belong to group rank 1, column 2 to group rank 0.
+    problem.calls[0].details.owners = vec![1, 0];
+    judged(
+        &problem,
+        [&[0xff, 0x02, 0xff], &[0xfe, 0x04, 0xfe]],
+        &[(0, 512, &[0xfd, 0x06]), (2, 514, &[0xfd])],
+    );
+}
+
+#[test]
+fn random_data_round_in_the_declared_type() {
+    let mut problem = problem(Collective::AllReduce, DType::BF16, Op::Sum, (1, 3));
+    problem.data = Data::Random;
+    problem.numerics = Numerics {
+        order: Order::RankOrder,
+        accumulate: Some(Accumulate::Element),
+        ..Numerics::default()
+    };
+    // In 256ths of 2, 1 and 1: 194.75 is 195, the ties -211.5 and 214.5 are -212 and 214.
+    let result: &[u8] = &[0xc3, 0x3f, 0x54, 0xbf, 0x56, 0x3f];
+    judged(
+        &problem,
+        [&[0xa6, 0x3f, 0x78, 0xbf, 0x25, 0x3f], &[0x66, 0x3e, 0x12, 0x3e, 0x46, 0x3e]],
+        &[(0, 512, result), (2, 512, result)],
+    );
+}
+
+#[test]
+fn a_finding_says_which_contribution_is_wrong() {
+    let problem = problem(Collective::AllReduce, DType::F16, Op::Sum, (1, 1));
+    let said = |value: u16| {
+        let mut heaps = filled(&problem);
+        heaps[0][512..514].copy_from_slice(&value.to_le_bytes());
+        heaps[2][512..514].copy_from_slice(&0xd567u16.to_le_bytes());
+        let plan = HeapPlan::new(&problem).unwrap();
+        let views: Vec<&[u8]> = heaps.iter().map(Vec::as_slice).collect();
+        verify(&problem, &plan, 0, &views)[0].actual.clone().unwrap()
+    };
+    assert!(said(0xd164).ends_with("the result without rank 2's input"), "{}", said(0xd164));
+    // -43.125 * 2 - 43.3125 = -129.5625, which f16 rounds to -129.5
+    assert!(said(0xd80c).ends_with("the result with its own input twice"), "{}", said(0xd80c));
+}
