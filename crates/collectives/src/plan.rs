@@ -120,7 +120,8 @@ fn counts_refusal(problem: &Problem, call: &Call) -> Option<String> {
         return Some(format!("a group of {members} needs {members} lists of {members} numbers"));
     }
     let most = counts.iter().flatten().max().copied().unwrap_or(0);
-    (most > call.shape.m).then(|| format!("{most} rows to one rank, more than m = {}", call.shape.m))
+    (most > call.shape.m)
+        .then(|| format!("{most} rows to one rank, more than m = {}", call.shape.m))
 }
 
 fn align(value: u64, to: u64) -> Option<u64> {

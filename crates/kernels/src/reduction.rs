@@ -1,6 +1,8 @@
 //! What a manifest promises about a reduction's arithmetic, and what else happens in a call.
 
-use collectives::op::{Accumulate, Average, Initial, NanRule, Numerics, Order, Overflow, SignedZeros};
+use collectives::op::{
+    Accumulate, Average, Initial, NanRule, Numerics, Order, Overflow, SignedZeros,
+};
 use collectives::{Call, DType, Init, Problem};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -200,7 +202,8 @@ fn tile_values(expression: &Expression, scope: &Scope<'_>) -> Result<Vec<u32>, S
             });
             let value = value.map_err(|error| error.to_string())?;
             let group_rank = u32::try_from(value).ok().filter(|g| *g < call.group.size());
-            group_rank.ok_or_else(|| format!("`{expression}` is {value} for tile {tile}: no group rank"))
+            group_rank
+                .ok_or_else(|| format!("`{expression}` is {value} for tile {tile}: no group rank"))
         })
         .collect()
 }

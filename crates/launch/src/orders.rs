@@ -94,6 +94,7 @@ mod tests {
             tile: Tile { m: 1, n: 1 },
             blocks: 1,
             root: GroupRank(0),
+            details: collectives::Details::default(),
         };
         Problem {
             collective: Collective::AllGather,
@@ -103,6 +104,8 @@ mod tests {
             in_place: false,
             guard_bytes: 0,
             data: Data::Keyed,
+            numerics: collectives::Numerics::default(),
+            output_init: collectives::Init::Poison,
             workspaces: Vec::new(),
             calls: vec![call],
             seed: 7,

@@ -101,7 +101,7 @@ fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
         case.problem.calls.iter().zip(&case.requested).map(|(call, requested)| CallResult {
             group: call.group.to_string(),
             dtype: case.problem.dtype,
-            op: None,
+            op: case.problem.collective.reduces().then(|| call.details.op.to_string()),
             shape: [call.shape.m, call.shape.n],
             requested: RequestedLaunch {
                 tile: requested.tile,

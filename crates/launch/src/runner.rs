@@ -89,13 +89,16 @@ impl Runner {
     }
 }
 
-/// Cases share a problem when nothing but kernel, mode and a dtype of the same size differs.
+/// Cases share a problem when nothing but kernel, mode and, in copies, a dtype of the same size differs.
 fn key(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();
     let Problem { collective, world, dtype, layout, in_place, guard_bytes, data, calls, .. } =
         problem;
     (collective, world, dtype.bytes(), layout, in_place, guard_bytes, data, calls)
         .hash(&mut hasher);
+    if collective.reduces() {
+        (dtype, problem.numerics).hash(&mut hasher);
+    }
     hasher.finish()
 }
 

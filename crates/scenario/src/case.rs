@@ -137,6 +137,9 @@ impl Case {
                 format!("`devices: {devices}` in its manifest"),
             ));
         }
+        if let Some(reason) = self.undeclared() {
+            return Some(reason);
+        }
         self.problem.calls.iter().find_map(|call| {
             let group = &call.group;
             match manifest.groups {
@@ -154,6 +157,27 @@ impl Case {
                     .find_map(|requirement| self.unmet(requirement, call))
             })
         })
+    }
+
+    /// What the manifest does not serve, or does not say enough about, to judge its arithmetic.
+    fn undeclared(&self) -> Option<Reason> {
+        let manifest = &self.kernel.manifest;
+        let dtype = self.problem.dtype;
+        if manifest.dtypes.as_ref().is_some_and(|dtypes| !dtypes.contains(&dtype)) {
+            return Some(Reason::new(
+                "an element type of the kernel (manifest: dtypes)",
+                dtype.name(),
+            ));
+        }
+        let op = self.problem.calls.iter().map(|call| call.details.op).find(|op| {
+            self.problem.collective.reduces()
+                && manifest.ops.as_ref().is_some_and(|ops| !ops.contains(op))
+        });
+        if let Some(op) = op {
+            return Some(Reason::new("an op of the kernel (manifest: ops)", op.name()));
+        }
+        let undeclared = collectives::declared::undeclared(&self.problem)?;
+        Some(Reason::new(undeclared.needed, undeclared.found))
     }
 
     fn unmet(&self, requirement: &Requirement, call: &collectives::Call) -> Option<Reason> {

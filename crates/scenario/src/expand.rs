@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use collectives::fill::mix;
 use collectives::{
-    Call, Collective, Data, Group, GroupRank, HeapPlan, Layout, Problem, Tile, Workspace,
+    Call, Collective, Data, Details, Group, GroupRank, HeapPlan, Layout, Op, Problem, Tile,
+    Workspace,
 };
 use kernels::symbols::nearest;
 use kernels::yaml::Location;
@@ -13,7 +15,9 @@ use kernels::{DeviceName, Kernel, Library, LibraryError, Scope};
 use serde_yaml::Spanned;
 
 use crate::case::{Case, Mode, Requested};
-use crate::model::{CallValue, CallsValue, Exclude, LayoutValue, Sample, ScenarioFile};
+use crate::model::{
+    CallValue, CallsValue, CountsValue, Exclude, LayoutValue, NamedCounts, Sample, ScenarioFile,
+};
 use crate::sample::pairwise;
 use crate::values::{BlocksValue, DTypeValue, GroupValue, OneOrMany, ShapeValue, TileValue};
 
@@ -75,6 +79,8 @@ struct Settings {
     in_place: bool,
     data: Data,
     root: u32,
+    op: Op,
+    counts: CountsValue,
     seed: u64,
     line: u64,
     /// Axes of the matrix that the id does not spell anyway.
@@ -194,6 +200,8 @@ impl Expander<'_> {
             in_place: s.in_place.as_ref().is_some_and(|v| v.value),
             data: s.data.as_ref().map_or(Data::Keyed, |v| v.value),
             root: s.root.as_ref().map_or(0, |v| v.value),
+            op: s.op.as_ref().map_or(self.default_op(), |v| v.value),
+            counts: s.counts.as_ref().map_or(CountsValue::Even, |v| v.value.clone()),
             seed: self.seed.or(s.seed.as_ref().map(|v| v.value)).unwrap_or(SEED),
             line: s.scenario.referenced.line(),
             other: Vec::new(),
@@ -236,11 +244,20 @@ impl Expander<'_> {
             c.other.push(match v {
                 Data::Keyed => "data=keyed".into(),
                 Data::BitPatterns => "data=bit_patterns".into(),
+                Data::Random => "data=random".into(),
             });
         })?;
         self.axis(&mut axes, "root", &m.root, s.root.is_some(), |c, v| {
             c.root = *v;
             c.other.push(format!("root={v}"));
+        })?;
+        self.axis(&mut axes, "op", &m.op, s.op.is_some(), |c, v| {
+            c.op = *v;
+            c.other.push(format!("op={v}"));
+        })?;
+        self.axis(&mut axes, "counts", &m.counts, s.counts.is_some(), |c, v| {
+            c.counts = v.clone();
+            c.other.push(format!("counts={}", counts_label(v)));
         })?;
         let seed = self.seed;
         self.axis(&mut axes, "seed", &m.seed, s.seed.is_some(), move |c, v| {
@@ -394,10 +411,39 @@ impl Expander<'_> {
                 tile: requested.tile.unwrap_or(variant.tile),
                 blocks: requested.blocks.unwrap_or(variant.blocks),
                 root: GroupRank(root),
+                details: Details { op: value.op.unwrap_or(settings.op), ..Details::default() },
+            };
+            self.check_op(call.details.op)?;
+            let counts = value.counts.as_ref().unwrap_or(&settings.counts);
+            let call = Call {
+                details: Details {
+                    counts: resolve_counts(counts, &call, settings.seed, calls.len()),
+                    ..call.details
+                },
+                ..call
             };
             calls.push((call, requested));
         }
         Ok(Some(calls))
+    }
+
+    /// The first op that the kernel can do, sum for most.
+    fn default_op(&self) -> Op {
+        let ops = self.kernel.manifest.ops.as_ref();
+        ops.and_then(|ops| ops.first()).copied().unwrap_or_default()
+    }
+
+    fn check_op(&self, op: Op) -> Result<(), ExpandError> {
+        let collective = self.kernel.manifest.collective;
+        let stated = self.scenario.matrix.op.iter().flatten().chain(&self.scenario.op).next();
+        if collective.reduces() || (stated.is_none() && op == Op::Sum) {
+            return Ok(());
+        }
+        let message = format!("{collective} combines nothing, so it has no op");
+        Err(match stated {
+            Some(stated) => self.error(stated, message),
+            None => self.error(&self.scenario.scenario, message),
+        })
     }
 
     fn check_root(&self, root: u32, group: &Group) -> Result<(), ExpandError> {
@@ -469,10 +515,16 @@ impl Expander<'_> {
             in_place: settings.in_place,
             guard_bytes: settings.guard_bytes,
             data: settings.data,
+            numerics: manifest.reduction(&manifest.variants[&settings.variant]).numerics(),
+            output_init: kernels::reduction::output_init(&manifest.steps)
+                .map_err(|why| self.error(&scenario.kernel, why))?,
             workspaces: Vec::new(),
             calls,
             seed: settings.seed,
         };
+        if problem.collective.reduces() {
+            self.add_tiles(&mut problem, settings, &id)?;
+        }
         self.add_workspaces(&mut problem, &id)?;
         HeapPlan::new(&problem)
             .map_err(|error| self.error(&scenario.scenario, format!("{id}: {error}")))?;
@@ -488,6 +540,44 @@ impl Expander<'_> {
             modes: scenario.modes.clone().unwrap_or_else(|| Mode::ALL.to_vec()),
             timeout: scenario.timeout,
         })
+    }
+
+    /// Who computes each tile, and in which order.
+    fn add_tiles(
+        &self,
+        problem: &mut Problem,
+        settings: &Settings,
+        id: &str,
+    ) -> Result<(), ExpandError> {
+        let place = &self.scenario.scenario;
+        let manifest = &self.kernel.manifest;
+        let spec = manifest.reduction(&manifest.variants[&settings.variant]);
+        if problem.collective == Collective::ReduceScatterTiles && spec.owner.is_none() {
+            let message = format!(
+                "{} does not say who owns a tile (state `reduction: {{owner: tile % group.size}}`)",
+                manifest.kernel
+            );
+            return Err(self.error(&self.scenario.kernel, message));
+        }
+        let plan = HeapPlan::new(problem).map_err(|e| self.error(place, format!("{id}: {e}")))?;
+        let values: Result<Vec<_>, _> = (0..problem.calls.len())
+            .map(|index| {
+                spec.by_tile(&Scope {
+                    problem,
+                    plan: &plan,
+                    index,
+                    rank: None,
+                    threads: None,
+                    manifest,
+                })
+            })
+            .collect();
+        let values = values.map_err(|why| self.error(place, format!("{id}: reduction: {why}")))?;
+        for (call, (owners, starts)) in problem.calls.iter_mut().zip(values) {
+            call.details.owners = owners;
+            call.details.starts = starts;
+        }
+        Ok(())
     }
 
     /// Workspaces are sized for their largest call.
@@ -541,6 +631,32 @@ fn matches(exclude: &Exclude, settings: &Settings, group: &Group) -> bool {
         && any(&when.tile, &settings.tile)
         && any(&when.blocks, &settings.blocks)
         && any(&when.in_place, &settings.in_place)
+        && any(&when.op, &settings.op)
+}
+
+/// Numbers of rows by source and destination; none where all are M.
+fn resolve_counts(value: &CountsValue, call: &Call, seed: u64, index: usize) -> Vec<Vec<u64>> {
+    let drawn = |from: u64, to: u64| {
+        let place = mix(seed ^ mix(index as u64)) ^ from << 8 ^ to;
+        mix(place) % (call.shape.m + 1)
+    };
+    let members = u64::from(call.group.size());
+    match value {
+        CountsValue::Even | CountsValue::Named(NamedCounts::Even) => Vec::new(),
+        CountsValue::Named(NamedCounts::Uneven) => {
+            (0..members).map(|from| (0..members).map(|to| drawn(from, to)).collect()).collect()
+        }
+        CountsValue::List(list) => list.clone(),
+    }
+}
+
+fn counts_label(counts: &CountsValue) -> String {
+    let numbers = |list: &Vec<u64>| list.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
+    match counts {
+        CountsValue::Even | CountsValue::Named(NamedCounts::Even) => "even".into(),
+        CountsValue::Named(NamedCounts::Uneven) => "uneven".into(),
+        CountsValue::List(lists) => lists.iter().map(numbers).collect::<Vec<_>>().join("_"),
+    }
 }
 
 fn layout_label(layout: &LayoutValue) -> String {
@@ -571,6 +687,8 @@ fn calls_label(calls: &CallsValue) -> String {
             named => format!("{named:?}").to_lowercase(),
         }));
         parts.extend(call.root.map(|root| format!("root{root}")));
+        parts.extend(call.op.map(|op| op.to_string()));
+        parts.extend(call.counts.as_ref().map(|counts| format!("counts{}", counts_label(counts))));
         if parts.is_empty() { "same".to_owned() } else { parts.join("-") }
     };
     list.iter().map(one).collect::<Vec<_>>().join("+")

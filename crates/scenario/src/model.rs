@@ -1,6 +1,6 @@
 //! A scenario file as YAML says it. Unknown keys, wrong types and duplicates are errors.
 
-use collectives::{Data, Layout};
+use collectives::{Data, Layout, Op};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_yaml::Spanned;
@@ -55,12 +55,18 @@ pub struct ScenarioFile {
     /// Input is the rank's own part of output.
     #[schemars(with = "Option<bool>")]
     pub in_place: Option<Spanned<bool>>,
-    /// What inputs hold: keyed or bit_patterns.
+    /// What inputs hold: keyed, bit_patterns or random.
     #[schemars(with = "Option<String>")]
     pub data: Option<Spanned<Data>>,
     /// The root, as a group rank; for rooted collectives.
     #[schemars(with = "Option<u32>")]
     pub root: Option<Spanned<u32>>,
+    /// How a reduction combines: sum, prod, min, max, avg, premul_sum.
+    #[schemars(with = "Option<String>")]
+    pub op: Option<Spanned<Op>>,
+    /// Rows that an all_to_all sends from each group rank to each.
+    #[schemars(with = "Option<CountsValue>")]
+    pub counts: Option<Spanned<CountsValue>>,
     /// Key of the fill; `--seed` overrides it.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<u64>>,
@@ -130,6 +136,10 @@ pub struct Matrix {
     pub data: Option<Vec<Spanned<Data>>>,
     #[schemars(with = "Option<Vec<u32>>")]
     pub root: Option<Vec<Spanned<u32>>>,
+    #[schemars(with = "Option<Vec<String>>")]
+    pub op: Option<Vec<Spanned<Op>>>,
+    #[schemars(with = "Option<Vec<CountsValue>>")]
+    pub counts: Option<Vec<Spanned<CountsValue>>>,
     #[schemars(with = "Option<Vec<u64>>")]
     pub seed: Option<Vec<Spanned<u64>>>,
 }
@@ -160,6 +170,34 @@ pub struct CallValue {
     pub group: Option<GroupValue>,
     /// The root.
     pub root: Option<u32>,
+    /// The op.
+    #[schemars(with = "Option<String>")]
+    pub op: Option<Op>,
+    /// Rows of an all_to_all.
+    pub counts: Option<CountsValue>,
+}
+
+/// Rows that an all_to_all sends, by group rank.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CountsValue {
+    /// All of M, or numbers from 0 to M drawn from the seed.
+    #[default]
+    Even,
+    /// By name.
+    Named(NamedCounts),
+    /// One list a source, with one number a destination.
+    List(Vec<Vec<u64>>),
+}
+
+/// Counts that fit any group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NamedCounts {
+    /// M everywhere.
+    Even,
+    /// From 0 to M, drawn from the seed.
+    Uneven,
 }
 
 /// Combinations to leave out: those that match all of `when`.
@@ -185,6 +223,8 @@ pub struct When {
     pub blocks: Option<OneOrMany<BlocksValue>>,
     pub group: Option<OneOrMany<GroupValue>>,
     pub in_place: Option<OneOrMany<bool>>,
+    #[schemars(with = "Option<OneOrMany<String>>")]
+    pub op: Option<OneOrMany<Op>>,
 }
 
 /// Thins a matrix.

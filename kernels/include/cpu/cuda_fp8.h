@@ -1,0 +1,3 @@
+// The CPU stand-in.
+#pragma once
+#include "rc_half.h"

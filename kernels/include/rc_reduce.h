@@ -1,0 +1,109 @@
+// rc_reduce.h: element types and operations for reductions, on HIP, CUDA and the CPU.
+//
+//   rc_f16, rc_bf16, rc_f8*          the vendor's type (what `dtype.type` in a manifest names)
+//   rc_pull<ACC>(mine, ..)           the members' elements at one place, combined in ACC
+//   rc_tile                          rows and columns of a tile of (m, n)
+//
+// ELEM is the element type and ACC the type in which partial results are held; both are defined by
+// the manifest. Conversions are the vendor's: to nearest, ties to even.
+#pragma once
+#include "rankcheck.h"
+
+#if defined(RC_CPU)
+#include "cuda_fp8.h"
+#elif defined(__HIP__) || defined(__HIPCC__)
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_fp8.h>
+#else
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+#endif
+
+typedef __half rc_f16;
+#if defined(__HIP__) || defined(__HIPCC__)
+typedef __hip_bfloat16 rc_bf16;
+typedef __hip_fp8_e4m3 rc_f8e4m3fn;
+typedef __hip_fp8_e5m2 rc_f8e5m2;
+typedef __hip_fp8_e4m3_fnuz rc_f8e4m3fnuz;
+typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
+#else
+typedef __nv_bfloat16 rc_bf16;
+typedef __nv_fp8_e4m3 rc_f8e4m3fn;
+typedef __nv_fp8_e5m2 rc_f8e5m2;
+#if defined(RC_CPU)
+typedef __hip_fp8_e4m3_fnuz rc_f8e4m3fnuz;
+typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
+#endif
+#endif
+
+enum rc_op { RC_SUM = 0, RC_PROD = 1, RC_MIN = 2, RC_MAX = 3, RC_AVG = 4, RC_PREMUL_SUM = 5 };
+
+// A NaN wins, of two equal zeros the first.
+template <class ACC>
+__device__ __forceinline__ ACC rc_combine(int op, ACC a, ACC b) {
+  switch (op) {
+    case RC_PROD: return ACC(a * b);
+    case RC_MIN: return b < a || b != b ? b : a;
+    case RC_MAX: return a < b || b != b ? b : a;
+    default: return ACC(a + b);
+  }
+}
+template <class ACC, class T>
+__device__ __forceinline__ ACC rc_operand(int op, T value, int scalar) {
+  return op == RC_PREMUL_SUM ? ACC(ACC(value) * ACC(scalar)) : ACC(value);
+}
+template <class ACC>
+__device__ __forceinline__ ACC rc_result(int op, ACC sum, int group_size) {
+  return op == RC_AVG ? ACC(sum / ACC(group_size)) : sum;
+}
+
+// Who takes part, and how the heaps lie.
+struct rc_group {
+  const rc_u64* heap_bases;
+  const int* ranks;    // by group rank
+  const int* scalars;  // factors of a premultiplied sum
+  int rank, group_rank, size;
+
+  template <class T>
+  __device__ __forceinline__ T* at(T* mine, int peer) const {
+    return rc_peer(mine, heap_bases, rank, ranks[peer]);
+  }
+};
+
+// The members' elements at `mine`, combined upwards from group rank `first`.
+template <class ACC, class T>
+__device__ __forceinline__ ACC rc_pull(const T* mine, const rc_group& group, int first, int op) {
+  ACC sum = rc_operand<ACC>(op, *group.at(mine, first), group.scalars[first]);
+  for (int step = 1; step < group.size; step++) {
+    const int peer = (first + step) % group.size;
+    sum = rc_combine<ACC>(op, sum, rc_operand<ACC>(op, *group.at(mine, peer), group.scalars[peer]));
+  }
+  return rc_result<ACC>(op, sum, group.size);
+}
+
+struct rc_tile {
+  int row0, column0, rows, columns;
+  __device__ __forceinline__ rc_tile(int number, int m, int n, int tile_m, int tile_n) {
+    const int across = (n + tile_n - 1) / tile_n;
+    row0 = number / across * tile_m;
+    column0 = number % across * tile_n;
+    rows = row0 + tile_m < m ? tile_m : m - row0;
+    columns = column0 + tile_n < n ? tile_n : n - column0;
+  }
+  __device__ __forceinline__ int elements() const { return rows * columns; }
+  __device__ __forceinline__ int row(int element) const { return row0 + element / columns; }
+  __device__ __forceinline__ int column(int element) const { return column0 + element % columns; }
+};
+__device__ __forceinline__ int rc_tiles(int m, int n, int tile_m, int tile_n) {
+  return (m + tile_m - 1) / tile_m * ((n + tile_n - 1) / tile_n);
+}
+
+// What every kernel over tiles takes; the manifests' `args` begin like this.
+#define RC_TILE_PARAMETERS                                                                          \
+  const ELEM *input, ELEM *output, int m, int n, rc_i64 input_stride, rc_i64 output_stride,         \
+      const rc_u64 *heap_bases, const int *group_ranks, const int *scalars, int rank, int group_rank, \
+      int group_size, int tile_m, int tile_n, int op
+#define RC_TILE_GROUP \
+  const rc_group group = {heap_bases, group_ranks, scalars, rank, group_rank, group_size}
