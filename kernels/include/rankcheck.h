@@ -10,6 +10,7 @@
 #pragma once
 
 typedef unsigned char rc_u8;
+typedef signed char rc_i8;
 typedef unsigned short rc_u16;
 typedef unsigned int rc_u32;
 typedef unsigned long long rc_u64;

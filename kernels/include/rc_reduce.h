@@ -41,22 +41,22 @@ typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
 enum rc_op { RC_SUM = 0, RC_PROD = 1, RC_MIN = 2, RC_MAX = 3, RC_AVG = 4, RC_PREMUL_SUM = 5 };
 
 // A NaN wins, of two equal zeros the first.
-template <class ACC>
-__device__ __forceinline__ ACC rc_combine(int op, ACC a, ACC b) {
+template <class A>
+__device__ __forceinline__ A rc_combine(int op, A a, A b) {
   switch (op) {
-    case RC_PROD: return ACC(a * b);
+    case RC_PROD: return A(a * b);
     case RC_MIN: return b < a || b != b ? b : a;
     case RC_MAX: return a < b || b != b ? b : a;
-    default: return ACC(a + b);
+    default: return A(a + b);
   }
 }
-template <class ACC, class T>
-__device__ __forceinline__ ACC rc_operand(int op, T value, int scalar) {
-  return op == RC_PREMUL_SUM ? ACC(ACC(value) * ACC(scalar)) : ACC(value);
+template <class A, class T>
+__device__ __forceinline__ A rc_operand(int op, T value, int scalar) {
+  return op == RC_PREMUL_SUM ? A(A(value) * A(scalar)) : A(value);
 }
-template <class ACC>
-__device__ __forceinline__ ACC rc_result(int op, ACC sum, int group_size) {
-  return op == RC_AVG ? ACC(sum / ACC(group_size)) : sum;
+template <class A>
+__device__ __forceinline__ A rc_result(int op, A sum, int group_size) {
+  return op == RC_AVG ? A(sum / A(group_size)) : sum;
 }
 
 // Who takes part, and how the heaps lie.
@@ -73,14 +73,14 @@ struct rc_group {
 };
 
 // The members' elements at `mine`, combined upwards from group rank `first`.
-template <class ACC, class T>
-__device__ __forceinline__ ACC rc_pull(const T* mine, const rc_group& group, int first, int op) {
-  ACC sum = rc_operand<ACC>(op, *group.at(mine, first), group.scalars[first]);
+template <class A, class T>
+__device__ __forceinline__ A rc_pull(const T* mine, const rc_group& group, int first, int op) {
+  A sum = rc_operand<A>(op, *group.at(mine, first), group.scalars[first]);
   for (int step = 1; step < group.size; step++) {
     const int peer = (first + step) % group.size;
-    sum = rc_combine<ACC>(op, sum, rc_operand<ACC>(op, *group.at(mine, peer), group.scalars[peer]));
+    sum = rc_combine<A>(op, sum, rc_operand<A>(op, *group.at(mine, peer), group.scalars[peer]));
   }
-  return rc_result<ACC>(op, sum, group.size);
+  return rc_result<A>(op, sum, group.size);
 }
 
 struct rc_tile {

@@ -99,10 +99,10 @@ impl DType {
     /// differently.
     pub const fn device_type(self) -> &'static str {
         match self {
-            DType::U8 => "unsigned char",
-            DType::I8 => "signed char",
+            DType::U8 => "rc_u8",
+            DType::I8 => "rc_i8",
             DType::I32 => "int",
-            DType::I64 => "long long",
+            DType::I64 => "rc_i64",
             DType::F16 => "rc_f16",
             DType::BF16 => "rc_bf16",
             DType::F32 => "float",
