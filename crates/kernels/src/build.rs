@@ -167,13 +167,19 @@ impl Recipe {
 
     /// The translation unit: the source between the shims and the table of entries.
     fn unit(&self, source: &str) -> String {
-        // All headers come before the user's definitions, which may have any name.
+        // Definitions for the shims stand in front of all headers; the user's own, which may have
+        // any name, behind them.
+        let (shims, own): (Vec<_>, Vec<_>) =
+            self.defines.iter().partition(|(name, _)| name.starts_with("RC_"));
         let mut unit = String::new();
+        for (name, value) in shims {
+            let _ = writeln!(unit, "#define {name} {value}");
+        }
         for header in ["rc_cpu.h", "rc_vendor.h", "rankcheck.h", "rc_module.h"] {
             let _ = writeln!(unit, "#include {header:?}");
         }
         unit += "#line 1 \"the manifest's defines\"\n";
-        for (name, value) in &self.defines {
+        for (name, value) in own {
             let _ = writeln!(unit, "#define {name} {value}");
         }
         let _ = writeln!(unit, "#line 1 {:?}", self.kernel.source_name);

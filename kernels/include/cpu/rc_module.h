@@ -1,5 +1,6 @@
 // The definitions of an object, and its table of entries. Included once, behind the source.
 #pragma once
+#undef asm
 #include <utility>
 
 extern "C" {

@@ -1,0 +1,128 @@
+// Warp operations. The lanes of a mask meet: each leaves its value, waits until all have, and reads.
+// Lanes that a block does not have are left out of a mask; a lane that never comes is a deadlock.
+//
+// RC_WARP_SIZE (a manifest's definition) is 32 or 64.
+#pragma once
+
+#ifndef RC_WARP_SIZE
+#define RC_WARP_SIZE 32
+#endif
+static constexpr int warpSize = RC_WARP_SIZE;
+typedef unsigned long long rc_lanes;
+
+// A set of lanes that meet. A lane is at most one meeting ahead of the others, so two generations
+// of values are enough.
+struct rc_meeting {
+  rc_lanes lanes, arrived;
+  unsigned generation;
+  unsigned long long values[2][RC_WARP_SIZE];
+};
+struct rc_meetings {
+  static constexpr unsigned MOST = 8;
+  unsigned used;  // poison, and so beyond MOST, until the first meeting
+  rc_meeting list[MOST];
+};
+// In the block's own shared memory, like every `__shared__` variable.
+static __thread rc_meetings rc_warps[1024 / RC_WARP_SIZE];
+
+static inline int rc_lane() { return int(rc_now->tid.x % RC_WARP_SIZE); }
+static inline rc_lanes rc_existing_lanes() {
+  const unsigned left = rc_now->bdim.x - rc_now->tid.x / RC_WARP_SIZE * RC_WARP_SIZE;
+  const unsigned count = left < RC_WARP_SIZE ? left : RC_WARP_SIZE;
+  return ~0ull >> (64 - count);
+}
+
+// Leaves `value` and returns the values of all lanes of the mask.
+static inline const unsigned long long* rc_meet(rc_lanes mask, unsigned long long value) {
+  const rc_lanes lanes = mask & rc_existing_lanes();
+  rc_meetings& all = rc_warps[rc_now->tid.x / RC_WARP_SIZE];
+  if (all.used > rc_meetings::MOST) all.used = 0;
+  unsigned number = 0;
+  while (number < all.used && all.list[number].lanes != lanes) number++;
+  if (number == rc_meetings::MOST) __builtin_trap();  // more different masks than a warp may use here
+  rc_meeting& meeting = all.list[number];
+  if (number == all.used) {
+    all.used++;
+    meeting.lanes = lanes;
+    meeting.arrived = 0;
+    meeting.generation = 0;
+  }
+  const unsigned generation = meeting.generation;
+  unsigned long long* values = meeting.values[generation & 1];
+  values[rc_lane()] = value;
+  meeting.arrived |= 1ull << rc_lane();
+  if (meeting.arrived == lanes) {
+    meeting.arrived = 0;
+    meeting.generation++;
+  }
+  volatile unsigned* now = &meeting.generation;
+  while (*now == generation) rc_event_at(RC_SPIN, RC_ACQ_REL, RC_WAVE, 0, nullptr);
+  return values;
+}
+template <class T>
+static inline T rc_shuffle(rc_lanes mask, T value, int lane) {
+  static_assert(sizeof(T) <= 8, "shuffles move at most eight bytes");
+  unsigned long long word = 0;
+  memcpy(&word, &value, sizeof(T));
+  word = rc_meet(mask, word)[lane];
+  memcpy(&value, &word, sizeof(T));
+  return value;
+}
+static inline rc_lanes rc_ballot(rc_lanes mask, bool predicate) {
+  const rc_lanes lanes = mask & rc_existing_lanes();
+  const unsigned long long* values = rc_meet(mask, predicate);
+  rc_lanes set = 0;
+  for (int lane = 0; lane < RC_WARP_SIZE; lane++)
+    if (lanes >> lane & 1 && values[lane]) set |= 1ull << lane;
+  return set;
+}
+
+#define RC_ALL_LANES (~0ull)
+template <class T>
+static inline T __shfl_sync(rc_lanes mask, T v, int lane, int width = RC_WARP_SIZE) {
+  return rc_shuffle(mask, v, (rc_lane() & ~(width - 1)) + (lane & (width - 1)));
+}
+template <class T>
+static inline T __shfl_up_sync(rc_lanes mask, T v, unsigned delta, int width = RC_WARP_SIZE) {
+  const bool inside = (rc_lane() & (width - 1)) >= int(delta);
+  return rc_shuffle(mask, v, inside ? rc_lane() - int(delta) : rc_lane());
+}
+template <class T>
+static inline T __shfl_down_sync(rc_lanes mask, T v, unsigned delta, int width = RC_WARP_SIZE) {
+  const bool inside = (rc_lane() & (width - 1)) + int(delta) < width;
+  return rc_shuffle(mask, v, inside ? rc_lane() + int(delta) : rc_lane());
+}
+template <class T>
+static inline T __shfl_xor_sync(rc_lanes mask, T v, int bits, int width = RC_WARP_SIZE) {
+  const int lane = rc_lane() ^ bits;
+  return rc_shuffle(mask, v, lane < (rc_lane() & ~(width - 1)) + width ? lane : rc_lane());
+}
+template <class T>
+static inline T __shfl(T v, int lane, int width = RC_WARP_SIZE) { return __shfl_sync(RC_ALL_LANES, v, lane, width); }
+template <class T>
+static inline T __shfl_up(T v, unsigned delta, int width = RC_WARP_SIZE) { return __shfl_up_sync(RC_ALL_LANES, v, delta, width); }
+template <class T>
+static inline T __shfl_down(T v, unsigned delta, int width = RC_WARP_SIZE) { return __shfl_down_sync(RC_ALL_LANES, v, delta, width); }
+template <class T>
+static inline T __shfl_xor(T v, int bits, int width = RC_WARP_SIZE) { return __shfl_xor_sync(RC_ALL_LANES, v, bits, width); }
+
+#if RC_WARP_SIZE == 64
+typedef unsigned long long rc_ballot_result;
+#else
+typedef unsigned rc_ballot_result;
+#endif
+static inline rc_ballot_result __ballot_sync(rc_lanes mask, int p) { return rc_ballot_result(rc_ballot(mask, p)); }
+static inline int __any_sync(rc_lanes mask, int p) { return rc_ballot(mask, p) != 0; }
+static inline int __all_sync(rc_lanes mask, int p) { return rc_ballot(mask, p) == (mask & rc_existing_lanes()); }
+static inline unsigned long long __ballot(int p) { return rc_ballot(RC_ALL_LANES, p); }
+static inline int __any(int p) { return __any_sync(RC_ALL_LANES, p); }
+static inline int __all(int p) { return __all_sync(RC_ALL_LANES, p); }
+static inline void __syncwarp(rc_lanes mask = RC_ALL_LANES) { rc_meet(mask, 0); }
+#define __builtin_amdgcn_wave_barrier() __syncwarp()
+static inline rc_ballot_result __activemask() { return rc_ballot_result(rc_existing_lanes()); }
+static inline unsigned __lane_id() { return unsigned(rc_lane()); }
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+static inline int __clz(int v) { return v ? __builtin_clz(unsigned(v)) : 32; }
