@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use collectives::image::{Generator, Moment, fill, spans};
 use collectives::{
-    Call, Collective, DType, Data, GroupRank, GroupSpec, HeapPlan, Layout, Problem, Shape, Tile,
-    verify,
+    Call, Collective, DType, Data, Details, GroupRank, GroupSpec, HeapPlan, Init, Layout, Numerics,
+    Problem, Shape, Tile, verify,
 };
 
 fn problem(dtype: DType, shape: Shape, ranks: u32) -> Problem {
@@ -17,6 +17,7 @@ fn problem(dtype: DType, shape: Shape, ranks: u32) -> Problem {
         tile: Tile { m: 8, n: 256 },
         blocks: 1,
         root: GroupRank(0),
+        details: Details::default(),
     };
     Problem {
         collective: Collective::AllGather,
@@ -26,6 +27,8 @@ fn problem(dtype: DType, shape: Shape, ranks: u32) -> Problem {
         in_place: false,
         guard_bytes: 4096,
         data: Data::Keyed,
+        numerics: Numerics::default(),
+        output_init: Init::Poison,
         workspaces: Vec::new(),
         calls: vec![call],
         seed: 7,

@@ -159,8 +159,10 @@ impl<'a> Differences<'a> {
             .map(|(((rank, kind, _), difference), view)| {
                 let place = difference.place(problem, plan, index, view);
                 let source = match difference.span.source {
-                    Source::Row { rank, row } => Some((rank, row, place.column.unwrap_or(0))),
-                    Source::Poison | Source::Zero | Source::Free => None,
+                    Source::Row { rank, row, .. } => {
+                        Some((rank, row, difference.source_column(problem)))
+                    }
+                    Source::Reduced { .. } | Source::Poison | Source::Zero | Source::Free => None,
                 };
                 let lookup =
                     explain::Lookup { problem, plan, index, rank, expected: source, heaps };

@@ -2,8 +2,8 @@
 
 use collectives::image::{Moment, spans};
 use collectives::{
-    BetweenCalls, Call, Collective, DType, Data, Group, GroupRank, HeapPlan, Init, Judge, Layout,
-    Problem, Rank, RegionLayout, Shape, Tile, Workspace, verify,
+    BetweenCalls, Call, Collective, DType, Data, Details, Group, GroupRank, HeapPlan, Init, Judge,
+    Layout, Numerics, Problem, Rank, RegionLayout, Shape, Tile, Workspace, verify,
 };
 use proptest::prelude::*;
 
@@ -42,6 +42,7 @@ fn problem() -> impl Strategy<Value = Problem> {
                         group: Group::new(ranks).expect("not empty"),
                         tile: Tile { m: 4, n: 16 },
                         blocks: 1,
+                        details: Details::default(),
                     }
                 };
                 Problem {
@@ -49,9 +50,11 @@ fn problem() -> impl Strategy<Value = Problem> {
                     world,
                     dtype,
                     layout: Layout { input, output },
-                    in_place: in_place && collective.allows_in_place(),
+                    in_place: in_place && collective.in_place_refusal().is_none(),
                     guard_bytes,
                     data: Data::Keyed,
+                    numerics: Numerics::default(),
+                    output_init: Init::Poison,
                     workspaces: vec![Workspace {
                         name: "w".into(),
                         bytes,
