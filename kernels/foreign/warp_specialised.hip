@@ -1,7 +1,7 @@
 // A sum to all ranks with specialised warps: in each block one warp loads a row of every rank into
 // shared memory, the others wait for it at the block's barrier and reduce; the row's flag travels
 // through shuffles. Knows nothing of this harness.
-#include <cuda_runtime.h>
+#include <hip/hip_runtime.h>
 
 constexpr int kRow = 32;
 

@@ -21,21 +21,18 @@
 #include <cuda_fp8.h>
 #endif
 
-typedef __half rc_f16;
 #if defined(__HIP__) || defined(__HIPCC__)
+typedef __half rc_f16;
 typedef __hip_bfloat16 rc_bf16;
 typedef __hip_fp8_e4m3 rc_f8e4m3fn;
 typedef __hip_fp8_e5m2 rc_f8e5m2;
 typedef __hip_fp8_e4m3_fnuz rc_f8e4m3fnuz;
 typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
-#else
+#elif !defined(RC_CPU)
+typedef __half rc_f16;
 typedef __nv_bfloat16 rc_bf16;
 typedef __nv_fp8_e4m3 rc_f8e4m3fn;
 typedef __nv_fp8_e5m2 rc_f8e5m2;
-#if defined(RC_CPU)
-typedef __hip_fp8_e4m3_fnuz rc_f8e4m3fnuz;
-typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
-#endif
 #endif
 
 enum rc_op { RC_SUM = 0, RC_PROD = 1, RC_MIN = 2, RC_MAX = 3, RC_AVG = 4, RC_PREMUL_SUM = 5 };

@@ -17,6 +17,7 @@ fn problem(dtype: DType, data: Data) -> Problem {
         tile: Tile { m: 8, n: 16 },
         blocks: 1,
         root: GroupRank(0),
+        details: collectives::Details::default(),
     };
     Problem {
         collective: Collective::AllGather,

@@ -6,7 +6,7 @@
 use collectives::{GroupRank, Rank, RegionName};
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::{ArgumentSpec, Over, Pass, ScalarType, TableSpec};
+use crate::manifest::{ArgumentSpec, On, Over, Pass, ScalarType, TableSpec};
 use crate::symbols::{Scope, nearest};
 
 /// Entries behind the end of every table: reading one is a fault that names itself.
@@ -66,7 +66,7 @@ pub struct ArgumentError {
 /// The first argument that has no value, with the reason.
 pub fn resolve(scope: &Scope<'_>) -> Result<Vec<Argument>, ArgumentError> {
     let resolve = |(index, spec)| {
-        argument(scope, spec).map_err(|reason| ArgumentError {
+        argument(scope, None, spec).map_err(|reason| ArgumentError {
             index,
             kernel: scope.manifest.kernel.clone(),
             reason,
@@ -75,9 +75,18 @@ pub fn resolve(scope: &Scope<'_>) -> Result<Vec<Argument>, ArgumentError> {
     scope.manifest.args.iter().enumerate().map(resolve).collect()
 }
 
-fn argument(scope: &Scope<'_>, spec: &ArgumentSpec) -> Result<Argument, String> {
+/// The value of an argument; `peer` is the rank that a struct over ranks is about.
+fn argument(
+    scope: &Scope<'_>,
+    peer: Option<Rank>,
+    spec: &ArgumentSpec,
+) -> Result<Argument, String> {
+    let integer = |symbol: &str| match (peer, symbol.strip_prefix("peer.")) {
+        (Some(peer), Some(field)) => peer_integer(scope, peer, field),
+        _ => scope.integer(symbol),
+    };
     if let Some((scalar, expression)) = spec.integer() {
-        let value = expression.evaluate(&|symbol| scope.integer(symbol));
+        let value = expression.evaluate(&integer);
         return Ok(Argument::Scalar(scalar.encode(value.map_err(|e| e.to_string())?)?));
     }
     Ok(match spec {
@@ -85,16 +94,34 @@ fn argument(scope: &Scope<'_>, spec: &ArgumentSpec) -> Result<Argument, String> 
             let rank = scope.rank.ok_or("a pointer differs between ranks")?;
             Argument::Heap(rank, region_offset(scope, region, rank)?)
         }
+        ArgumentSpec::Address(address) => {
+            let rank = match address.on {
+                On::Own => scope.rank.ok_or("an address differs between ranks")?,
+                On::Peer => peer.ok_or("`on: peer` is for the fields of a struct over ranks")?,
+            };
+            let bytes = address.bytes.evaluate(&integer).map_err(|error| error.to_string())?;
+            let bytes = u64::try_from(bytes).map_err(|_| format!("an offset of {bytes} bytes"))?;
+            Argument::Heap(rank, region_offset(scope, &address.of, rank)? + bytes)
+        }
         ArgumentSpec::Null(_) => Argument::Null,
         ArgumentSpec::F32(value) => {
             Argument::Scalar((value.evaluate(scope)? as f32).to_le_bytes().to_vec())
         }
         ArgumentSpec::F64(value) => Argument::Scalar(value.evaluate(scope)?.to_le_bytes().to_vec()),
         ArgumentSpec::Table(table) => self::table(scope, table)?,
-        ArgumentSpec::Struct(spec) => Argument::Struct {
-            fields: spec.fields.iter().map(|f| argument(scope, f)).collect::<Result<_, _>>()?,
-            by_value: spec.pass == Pass::Value,
-        },
+        ArgumentSpec::Struct(spec) => {
+            let one = |peer: Option<Rank>| -> Result<Vec<Argument>, String> {
+                spec.fields.iter().map(|field| argument(scope, peer, field)).collect()
+            };
+            let fields = match spec.over {
+                None => one(peer)?,
+                Some(over) => ranks(scope, over)?
+                    .into_iter()
+                    .map(|rank| Ok(Argument::Struct { fields: one(Some(rank))?, by_value: true }))
+                    .collect::<Result<_, String>>()?,
+            };
+            Argument::Struct { fields, by_value: spec.pass == Pass::Value }
+        }
         integer => unreachable!("{integer:?} was resolved above"),
     })
 }
@@ -142,16 +169,43 @@ fn all_to_all_rows(scope: &Scope<'_>, what: &str, peer: Rank) -> Result<i64, Str
     i64::try_from(rows).map_err(|_| "a row beyond 63 bits".into())
 }
 
-fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
-    let group = &scope.call().group;
-    let ranks: Vec<Rank> = match table.over {
+/// The ranks that an aggregate runs over.
+fn ranks(scope: &Scope<'_>, over: Over) -> Result<Vec<Rank>, String> {
+    let members = scope.call().group.members();
+    Ok(match over {
         Over::World => scope.problem.ranks().collect(),
-        Over::Group => group.members().to_vec(),
+        Over::Group => members.to_vec(),
         Over::Peers => {
             let own = scope.rank.ok_or("peers differ between ranks")?;
-            group.members().iter().copied().filter(|rank| *rank != own).collect()
+            members.iter().copied().filter(|rank| *rank != own).collect()
         }
+    })
+}
+
+fn peer_integer(scope: &Scope<'_>, peer: Rank, field: &str) -> Result<i64, String> {
+    let own = scope.rank.ok_or("peers differ between ranks")?;
+    let group = &scope.call().group;
+    let group_rank = |rank: Rank| {
+        let group_rank = group.group_rank(rank).map(|g| i64::from(g.0));
+        group_rank.ok_or_else(|| format!("rank {rank} is not in the group"))
     };
+    // Without `whom`, whoever comes behind it moves up by one.
+    let index = |rank: Rank, whom: Rank| -> Result<i64, String> {
+        let (place, gone) = (group_rank(rank)?, group_rank(whom)?);
+        Ok(place - i64::from(gone < place))
+    };
+    match field {
+        "rank" => Ok(peer.0.into()),
+        "group_rank" => group_rank(peer),
+        "index" => index(peer, own),
+        "own_index" => index(own, peer),
+        _ => Err(format!("unknown symbol `peer.{field}`")),
+    }
+}
+
+fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
+    let group = &scope.call().group;
+    let ranks = ranks(scope, table.over)?;
     let entry = |rank: Rank| match table.of.as_str() {
         "rank" => Ok(TableEntry::Number(rank.0.into())),
         "group_rank" => {

@@ -227,6 +227,8 @@ impl ScalarType {
 pub enum ArgumentSpec {
     /// A region of the rank's own heap: `input`, `output`, `workspace.NAME`.
     Ptr(String),
+    /// An address in a region, also of the peer that a struct is about.
+    Address(AddressSpec),
     /// A null pointer.
     Null(NullOf),
     /// A signed 8-bit integer.
@@ -306,12 +308,39 @@ pub enum Pass {
     Value,
 }
 
+/// An address in a region.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddressSpec {
+    /// The region: `input`, `output`, `workspace.NAME`.
+    pub of: String,
+    /// On whose heap.
+    #[serde(default)]
+    pub on: On,
+    /// Bytes behind its first element.
+    #[serde(default = "zero")]
+    pub bytes: Expression,
+}
+
+/// Whose heap an address is in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum On {
+    /// The rank's own.
+    #[default]
+    Own,
+    /// That of the rank which a struct `over` ranks is about.
+    Peer,
+}
+
 /// Several fields, laid out as C does.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StructSpec {
     /// In order.
     pub fields: Vec<ArgumentSpec>,
+    /// An array of them, one a rank.
+    pub over: Option<Over>,
     /// By value, or by device pointer.
     #[serde(default = "by_value")]
     pub pass: Pass,
@@ -395,6 +424,7 @@ impl ArgumentSpec {
             ArgumentSpec::I64(e) => Some((ScalarType::I64, e)),
             ArgumentSpec::U64(e) => Some((ScalarType::U64, e)),
             ArgumentSpec::Ptr(_)
+            | ArgumentSpec::Address(_)
             | ArgumentSpec::Null(_)
             | ArgumentSpec::F32(_)
             | ArgumentSpec::F64(_)

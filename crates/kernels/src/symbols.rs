@@ -5,7 +5,7 @@ use collectives::{Call, HeapPlan, Problem, Rank};
 use crate::manifest::Manifest;
 
 /// Name and meaning of every integer symbol, as `rankcheck explain args` prints them.
-pub const INTEGERS: [(&str, &str); 31] = [
+pub const INTEGERS: [(&str, &str); 35] = [
     ("m", "rows of the scenario's shape"),
     ("n", "columns of the scenario's shape"),
     ("input.rows", "rows of a rank's input"),
@@ -36,6 +36,10 @@ pub const INTEGERS: [(&str, &str); 31] = [
     ("tile.row", "in `reduction`: row of the tile among tiles"),
     ("tile.column", "in `reduction`: column of the tile among tiles"),
     ("tiles", "number of tiles of (m, n)"),
+    ("peer.rank", "in a struct over ranks: the rank that it is about"),
+    ("peer.group_rank", "in a struct over ranks: its group rank"),
+    ("peer.index", "in a struct over ranks: its place among the own rank's peers"),
+    ("peer.own_index", "in a struct over ranks: the own rank's place among its peers"),
     ("pid", "in `reduction`: tile % blocks, the block of a persistent loop that has the tile"),
 ];
 
@@ -121,6 +125,9 @@ impl Scope<'_> {
                 collectives::op::scalar(group_rank).into()
             }
             "tiles" => Problem::tiles(call).iter().product(),
+            "peer.rank" | "peer.group_rank" | "peer.index" | "peer.own_index" => {
+                return Err(format!("`{name}` has a value in a struct over ranks only"));
+            }
             "tile" | "tile.row" | "tile.column" | "pid" => {
                 return Err(format!("`{name}` has a value in `reduction` only"));
             }

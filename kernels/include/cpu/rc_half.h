@@ -118,6 +118,14 @@ struct alignas(4) __nv_bfloat162 { __nv_bfloat16 x, y; };
 typedef __half2 half2;
 typedef __nv_bfloat162 __hip_bfloat162;
 
+// What `dtype.type` in a manifest names.
+typedef __half rc_f16;
+typedef __nv_bfloat16 rc_bf16;
+typedef __nv_fp8_e4m3 rc_f8e4m3fn;
+typedef __nv_fp8_e5m2 rc_f8e5m2;
+typedef __hip_fp8_e4m3_fnuz rc_f8e4m3fnuz;
+typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
+
 static inline float __half2float(__half h) { return h; }
 static inline __half __float2half(float f) { return f; }
 static inline __half __float2half_rn(float f) { return f; }

@@ -58,7 +58,9 @@ fn symbols_text() -> String {
   {{table: {{of: heap_base|rank|group_rank|scalar|send_rows|send_first|receive_rows|receive_first
            |remote_first|REGION, over: world|group|peers, as: u64|i32|..,
            pass: pointer|value, length: N}}}}           one entry a rank; traps behind the end
-  {{struct: {{fields: [ARGUMENTS], pass: value|pointer}}}} laid out as C does
+  {{address: {{of: REGION, on: own|peer, bytes: EXPRESSION}}}} an address in a region
+  {{struct: {{fields: [ARGUMENTS], pass: value|pointer, over: world|group|peers}}}}
+                                                       laid out as C does; with `over` one a rank
 
 definitions (`defines`): a number, `dtype.storage`, `dtype.type`, `dtype.name`,
 `reduction.accumulate` (device types), `'literal text'`, or an expression of tile.m, tile.n, group.size, world and dtype.bytes"
