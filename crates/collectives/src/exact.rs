@@ -123,7 +123,7 @@ impl Integers {
         // One even integer makes the sum odd where the number of odd ones is even.
         let even = u64::from(value(0).abs() == 1);
         let odd = value(slot);
-        match members.min(self.count) % 2 == 0 && slot == even {
+        match members.min(self.count).is_multiple_of(2) && slot == even {
             true => odd - odd.signum(),
             false => odd,
         }

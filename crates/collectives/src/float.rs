@@ -132,7 +132,7 @@ impl Ieee {
         let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(1 - bias);
         // Units of the last place: at most 2^(mantissa + 1), so the rounding below is exact.
         let units = (magnitude * 2f64.powi(mantissa as i32 - exponent)).round_ties_even() as u64;
-        sign | (((exponent + bias - 1) as u64) << mantissa) + units
+        sign | ((((exponent + bias - 1) as u64) << mantissa) + units)
     }
 
     fn decode(self, bits: u64) -> f64 {
