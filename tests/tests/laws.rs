@@ -30,6 +30,8 @@ fn problem(dtype: DType, data: Data) -> Problem {
         in_place: false,
         guard_bytes: 256,
         data,
+        numerics: collectives::Numerics::default(),
+        output_init: collectives::Init::Poison,
         workspaces: Vec::new(),
         calls: vec![call; 2],
         seed: 7,
