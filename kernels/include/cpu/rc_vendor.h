@@ -146,6 +146,3 @@ static inline __attribute__((always_inline)) bool rc_hip_atomic_compare_exchange
 #define __builtin_amdgcn_fence(order, scope_name)                                             \
   rc_event_at(RC_FENCE, rc_order_of(order),                                                   \
               scope_name[0] == 0 ? RC_SYSTEM : scope_name[0] == 'a' ? RC_AGENT : RC_BLOCK, 0, nullptr)
-
-// Nothing here can run a GPU's instructions: whoever writes some is told so, at that line.
-#define asm _Pragma("GCC error \"inline assembly cannot run on the CPU: keep it behind #if !defined(RC_CPU)\"") asm
