@@ -101,6 +101,7 @@ fn problem(world: u32, shape: Shape, dtype: DType) -> Problem {
         tile: Tile { m: 8, n: 64 },
         blocks: 1,
         root: GroupRank(0),
+        details: collectives::Details::default(),
     };
     Problem {
         collective: Collective::AllGather,
@@ -110,6 +111,8 @@ fn problem(world: u32, shape: Shape, dtype: DType) -> Problem {
         in_place: false,
         guard_bytes: 64,
         data: Data::Keyed,
+        numerics: collectives::Numerics::default(),
+        output_init: collectives::Init::Poison,
         workspaces: Vec::new(),
         calls: vec![call.clone(), call],
         seed: 7,

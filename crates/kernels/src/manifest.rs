@@ -56,6 +56,9 @@ pub struct Manifest {
     pub specialise: BTreeMap<DeviceName, BTreeMap<String, Define>>,
     /// Named entries.
     pub variants: BTreeMap<String, Variant>,
+    /// Whether input may lie in output, where the collective allows it.
+    #[serde(default = "yes")]
+    pub in_place: bool,
     /// Which ops it can do; all of them where it is not said.
     #[schemars(with = "Option<Vec<String>>")]
     pub ops: Option<Vec<Op>>,
@@ -351,6 +354,9 @@ fn by_value() -> Pass {
 }
 fn every_device() -> Vec<DeviceName> {
     vec![DeviceName::Cpu, DeviceName::Cuda, DeviceName::Hip]
+}
+fn yes() -> bool {
+    true
 }
 fn zero() -> Expression {
     Expression::literal(0)

@@ -163,6 +163,9 @@ impl Case {
     fn undeclared(&self) -> Option<Reason> {
         let manifest = &self.kernel.manifest;
         let dtype = self.problem.dtype;
+        if self.problem.in_place && !manifest.in_place {
+            return Some(Reason::new("an output of its own (manifest: in_place)", "in_place"));
+        }
         if manifest.dtypes.as_ref().is_some_and(|dtypes| !dtypes.contains(&dtype)) {
             return Some(Reason::new(
                 "an element type of the kernel (manifest: dtypes)",

@@ -66,6 +66,7 @@ impl Draft {
         let data = match self.data {
             Data::Keyed => "keyed",
             Data::BitPatterns => "bit_patterns",
+            Data::Random => "random",
         };
         let _ = write!(
             text,

@@ -66,7 +66,7 @@ impl Space<'_> {
             input: region(n),
             output: region(n),
             guard_bytes: *n.one_of(&[0, 256, 4096, 4096]),
-            in_place: collective.allows_in_place() && n.percent(10),
+            in_place: collective.in_place_refusal().is_none() && n.percent(10),
             data: if n.percent(20) { Data::BitPatterns } else { Data::Keyed },
             seed: n.within(0, 1 << 32),
             mode: *n.one_of(&self.modes),
