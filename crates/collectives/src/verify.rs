@@ -200,6 +200,7 @@ impl<'a> Differences<'a> {
                     writer: None,
                     extent,
                     map,
+                    details: Vec::new(),
                     explanation,
                     looks_like,
                 }
