@@ -1,5 +1,7 @@
 //! Whole-binary tests: a folder of a user's own, and what rankcheck says there.
 
+pub mod litmus;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

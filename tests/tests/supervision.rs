@@ -80,7 +80,10 @@ fn a_kernel_that_waits_for_nothing_is_a_deadlock() {
     assert_eq!(finding["kind"], "deadlock", "{finding}");
     assert_eq!(finding["rank"], 1);
     let explanation = finding["explanation"].as_str().unwrap();
-    assert!(explanation.contains("kernels/k.hip:7 waits for rank 1's heap at"), "{explanation}");
+    assert!(
+        explanation.contains("kernels/k.hip:7 waits for `output[0,0]` of rank 1"),
+        "{explanation}"
+    );
 }
 
 #[test]
@@ -89,7 +92,8 @@ fn a_slow_kernel_that_lives_is_no_deadlock() {
     let project = rank_1_does(slow);
     let manifest = rankcheck_tests::MANIFEST.replace("launch:", "requires: [concurrent]\nlaunch:");
     project.write("kernels/k.yaml", &manifest);
-    let (said, _) = project.json(&["--mode", "logical"]);
+    // What it polls is written by plain stores, which is a race but not the matter here.
+    let (said, _) = project.json(&["--mode", "logical", "--schedules", "1", "--no-race"]);
     assert_eq!(said.code, Some(0), "{}", said.stdout);
 }
 

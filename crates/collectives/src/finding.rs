@@ -112,6 +112,8 @@ pub struct Finding {
     pub extent: Option<Extent>,
     /// Where in the matrix it is wrong, as lines of text.
     pub map: Vec<String>,
+    /// What else belongs to it: a label and a line of text each.
+    pub details: Vec<(String, String)>,
     /// A sentence for people.
     pub explanation: String,
     /// A cause that fits, with its evidence.
@@ -148,6 +150,7 @@ impl Finding {
             writer: None,
             extent: None,
             map: Vec::new(),
+            details: Vec::new(),
             explanation: explanation.into(),
             looks_like: None,
         }

@@ -207,6 +207,7 @@ impl<'a> Differences<'a> {
                     writer: None,
                     extent,
                     map,
+                    details: Vec::new(),
                     explanation,
                     looks_like,
                 }

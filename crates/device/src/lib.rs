@@ -9,7 +9,7 @@ pub mod cpu;
 use collectives::Rank;
 use kernels::Argument;
 use serde::{Deserialize, Serialize};
-use simt::{ModuleError, Outcome, Write};
+use simt::{ModuleError, Outcome, Race, Write};
 
 /// How a rank's heap travels to other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +63,12 @@ pub enum Interleaving {
     CoResident {
         /// Blocks a rank.
         resident_blocks: u32,
+        /// Names the schedule.
+        seed: u64,
+        /// Whether data races are looked for.
+        race: bool,
+        /// Whether plain stores show late and out of order (data races are looked for then too).
+        weak: bool,
     },
 }
 
@@ -82,6 +88,8 @@ pub struct Launched {
     pub outcome: Outcome,
     /// The last write of each watched byte, as far as the object reports its accesses.
     pub writes: Vec<Option<Write>>,
+    /// Data races, where they were looked for.
+    pub races: Vec<Race>,
 }
 
 /// What a device is.

@@ -196,7 +196,7 @@ impl Recipe {
         }
         let _ = writeln!(
             unit,
-            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{1, {}, rc_entries, &rc_now, &rc_record}};",
+            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{1, {}, rc_entries, &rc_now, &rc_record, RC_IS_OBSERVED}};",
             self.entries.len()
         );
         unit

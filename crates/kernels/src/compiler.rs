@@ -97,12 +97,28 @@ impl Compiler {
         self.version.contains("clang")
     }
 
-    /// Flags of observed builds: the thread sanitizer's calls, volatile ones told apart.
+    /// Flags of observed builds: the thread sanitizer's calls, volatile ones told apart, and
+    /// accesses as the source has them, not joined to wider ones.
     pub fn observing_flags(&self) -> &'static [&'static str] {
         if self.is_clang() {
-            &["-fsanitize=thread", "-mllvm", "-tsan-distinguish-volatile=1"]
+            &[
+                "-fsanitize=thread",
+                "-mllvm",
+                "-tsan-distinguish-volatile=1",
+                "-mllvm",
+                "-tsan-instrument-read-before-write=1",
+                "-fno-vectorize",
+                "-fno-slp-vectorize",
+            ]
         } else {
-            &["-fsanitize=thread", "--param", "tsan-distinguish-volatile=1"]
+            &[
+                "-fsanitize=thread",
+                "--param",
+                "tsan-distinguish-volatile=1",
+                "-fno-tree-vectorize",
+                "-fno-store-merging",
+                "-Wno-tsan",
+            ]
         }
     }
 

@@ -13,7 +13,9 @@ pub(crate) fn watched(findings: &[Finding]) -> Vec<WatchedByte> {
 }
 
 fn byte_of(finding: &Finding) -> Option<WatchedByte> {
-    let place = finding.place.as_ref().filter(|_| finding.kind != FindingKind::Unwritten)?;
+    // Races name their accesses themselves.
+    let told = [FindingKind::Unwritten, FindingKind::DataRace, FindingKind::PacketOverwrite];
+    let place = finding.place.as_ref().filter(|_| !told.contains(&finding.kind))?;
     Some(WatchedByte { rank: finding.rank?, offset: place.offset })
 }
 

@@ -113,6 +113,15 @@ pub struct CaseResult {
     pub orders: usize,
     /// Under how many schedules it ran co-resident (0: rank after rank, or in processes).
     pub schedules: usize,
+    /// How many of them failed.
+    pub schedules_failed: usize,
+    /// Seed of the first schedule that failed.
+    pub failing_schedule: Option<u64>,
+    /// Hash of the interleavings of all calls, of the first schedule that failed or else of the
+    /// last one.
+    pub schedule_hash: Option<String>,
+    /// Whether data races were looked for.
+    pub race: bool,
     /// The judgement.
     pub verdict: Verdict,
     /// Why it did not run.

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, Tile, Writer};
+use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Tile, Writer};
 use device::cpu::{heap_at, trap};
 use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting, fault};
 
 use crate::pool::{Cause, Loss, Running};
+use crate::races::HeapAddress;
 use crate::source_lines::{self, SourceLine};
 
 /// What findings about one launch refer to.
@@ -23,6 +24,8 @@ pub struct Context<'a> {
     pub object: &'a Path,
     /// What people call its source.
     pub source_name: &'a str,
+    /// Where its source is.
+    pub source_path: &'a Path,
     /// Whether each rank has a process of its own.
     pub one_rank_a_process: bool,
     /// Whether the kernel was said to wait for other ranks.
@@ -30,7 +33,8 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn line(&self, site: usize) -> Option<SourceLine> {
+    /// The line of an instruction.
+    pub(crate) fn line(&self, site: usize) -> Option<SourceLine> {
         source_lines::look_up(self.object, self.source_name, site)
     }
 
@@ -46,6 +50,67 @@ impl Context<'_> {
         let line = site.and_then(|site| self.line(site));
         let line = line.map_or(String::new(), |line| format!(" at {line}"));
         format!("rank {rank} block {block} thread {index}{line}")
+    }
+
+    /// What stands at a line of the source.
+    pub(crate) fn code(&self, line: &SourceLine) -> Option<String> {
+        const SHOWN: usize = 60;
+        let file =
+            if line.file == self.source_name { self.source_path } else { Path::new(&line.file) };
+        let text = std::fs::read_to_string(file).ok()?;
+        let text = text.lines().nth(line.line as usize - 1)?.trim();
+        let cut = text.char_indices().nth(SHOWN).map_or(text.len(), |(at, _)| at);
+        Some(text[..cut].to_owned())
+    }
+
+    /// Whose heap an address of the process of all ranks lies in, and where.
+    pub(crate) fn heap_of(&self, address: usize) -> Option<HeapAddress> {
+        let (rank, offset) = heap_at(address as u64, Rank(0))?;
+        (rank.0 < self.problem.world && offset < self.plan.bytes).then_some((rank, offset))
+    }
+
+    /// Where an offset lies in a heap's plan.
+    pub(crate) fn place(&self, offset: u64) -> Place {
+        let region = self.plan.regions.iter().find(|region| region.storage.contains(&offset));
+        let Some(region) = region else {
+            return Place { region: "guard".into(), offset, ..Place::default() };
+        };
+        let call = &self.problem.calls[self.call];
+        let view = match region.name {
+            RegionName::Input if !self.problem.in_place => {
+                Some(self.plan.input(self.problem, call, Rank(0)))
+            }
+            RegionName::Output => Some(self.plan.output(self.problem, call)),
+            RegionName::Input | RegionName::Workspace(_) => None,
+        };
+        let view = view.filter(|view| (view.start..view.end()).contains(&offset));
+        let position = view.map(|view| view.row_column(offset));
+        Place {
+            region: region.name.label(self.problem),
+            offset,
+            row: position.map(|(row, _)| row),
+            column: position.map(|(_, column)| column),
+            tile: None,
+        }
+    }
+
+    /// An element of `size` bytes, as the source may call it: `flags[3]` on rank 1.
+    pub(crate) fn element(&self, address: usize, size: u32) -> String {
+        if let Some((rank, block, offset)) = simt::shared_memory_at(address) {
+            return format!("byte {offset} of the shared memory of rank {rank} block {block}");
+        }
+        let Some((rank, offset)) = self.heap_of(address) else {
+            return self.address(address as u64, Rank(0));
+        };
+        let place = self.place(offset);
+        let name = place.region.strip_prefix("workspace.").unwrap_or(&place.region);
+        let start = self.plan.regions.iter().find(|region| region.storage.contains(&offset));
+        let start = start.map_or(0, |region| region.storage.start);
+        let index = match (place.row, place.column) {
+            (Some(row), Some(column)) => format!("{row},{column}"),
+            _ => ((offset - start) / u64::from(size.max(1))).to_string(),
+        };
+        format!("`{name}[{index}]` of rank {rank}")
     }
 
     /// What an address is, as a process that sees heaps like `viewer` has it.
@@ -150,17 +215,27 @@ impl Context<'_> {
     }
 
     fn deadlock(&self, waiting: &[Waiting]) -> Finding {
+        // Who waits for memory tells more than who waits for those in turn.
+        let mut waiting = waiting.to_vec();
+        waiting.sort_by_key(|waiting| waiting.wait != Wait::Memory);
         let lines: Vec<String> = waiting
             .iter()
             .map(|waiting| {
                 let at = self.at(waiting.thread, Some(waiting.site));
                 let what = match (waiting.wait, waiting.address) {
                     (Wait::Barrier, _) => "a barrier of its block".to_owned(),
+                    (Wait::Wave, _) => "a barrier of its wave".to_owned(),
                     (Wait::Memory, None) => "memory to change".to_owned(),
                     (Wait::Memory, Some(address)) => {
                         let viewer =
                             if self.one_rank_a_process { waiting.thread.rank } else { Rank(0) };
-                        format!("{} to change", self.address(address as u64, viewer))
+                        let place = match waiting.size {
+                            size if size > 0 && viewer == Rank(0) => self.element(address, size),
+                            _ => self.address(address as u64, viewer),
+                        };
+                        let value =
+                            waiting.value.map_or_else(String::new, |v| format!(", now {v}"));
+                        format!("{place} to change{value}")
                     }
                 };
                 format!("{at} waits for {what}")

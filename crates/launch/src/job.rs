@@ -5,6 +5,8 @@ use device::{Interleaving, Launch};
 use kernels::{Argument, Object, Scope, arguments};
 use scenario::Case;
 
+use crate::schedules::Schedules;
+
 /// Why a call cannot be launched.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum JobError {
@@ -60,13 +62,15 @@ impl Job {
         order.iter().filter_map(of).collect()
     }
 
-    /// How the launches run: kernels that wait need everybody at once.
-    pub fn interleaving(&self, case: &Case) -> Interleaving {
-        if !case.waits() {
+    /// How the launches run: kernels that wait need everybody at once (`together`), under
+    /// schedule `seed`.
+    pub fn interleaving(&self, together: bool, options: &Schedules, seed: u64) -> Interleaving {
+        if !together {
             return Interleaving::Sequential;
         }
         let most = self.launches.iter().map(|launch| launch.grid).max().unwrap_or(1);
-        Interleaving::CoResident { resident_blocks: most }
+        let resident_blocks = options.residency.map_or(most, |residency| residency.min(most));
+        Interleaving::CoResident { resident_blocks, seed, race: options.race, weak: options.weak }
     }
 }
 

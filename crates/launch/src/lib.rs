@@ -14,8 +14,10 @@ pub mod job;
 pub mod orders;
 pub mod pool;
 pub mod protocol;
+mod races;
 pub mod run;
 pub mod runner;
+pub mod schedules;
 pub mod source_lines;
 pub mod worker;
 
@@ -23,4 +25,5 @@ pub use event::{CallResult, CaseResult, Effective, Environment, Event, Source, S
 pub use orders::Orders;
 pub use pool::{Pool, PoolError};
 pub use runner::{Options, Runner};
+pub use schedules::Schedules;
 pub use worker::rank_main;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use collectives::fill::mix;
 use collectives::{Finding, FindingKind, HeapPlan, Rank, image, verify};
 use device::WatchedByte;
 use kernels::{Build, DeviceName, Object};
@@ -17,6 +18,7 @@ use crate::job::Job;
 use crate::orders::{self, Orders};
 use crate::pool::{Pool, PoolError};
 use crate::protocol::{Command, Reply, Start};
+use crate::schedules::Schedules;
 
 /// Besides the time-out, a launch may take a second for this many bytes of heaps.
 const BYTES_A_SECOND: u64 = 50 << 20;
@@ -34,6 +36,8 @@ pub struct Surroundings {
     pub timeout: Option<Duration>,
     /// Every permutation of ranks, whatever it costs.
     pub all_orders: bool,
+    /// Under which schedules ranks run that are in the kernel at once.
+    pub schedules: Schedules,
     /// Where failing cases leave their heaps.
     pub keep_heaps: Option<std::path::PathBuf>,
     /// Arguments that a replay needs besides path, id, mode and seed.
@@ -54,7 +58,7 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
     let started = Instant::now();
     let mut result = blank(case, mode, around);
     // A kernel that waits may poll with plain volatile loads: only observed builds see that.
-    let build = if case.waits() { Build::Observed } else { Build::Fast };
+    let build = if together(case, mode, around) { Build::Observed } else { Build::Fast };
     match Run::new(case, mode, around, build, &mut result) {
         Err(Ended::Unsupported(reason)) => {
             result.verdict = Verdict::Unsupported;
@@ -88,6 +92,12 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
 pub(crate) fn not_run(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
     let reason = Some(Reason::new("a run to its end", "an interrupt"));
     CaseResult { verdict: Verdict::NotRun, reason, ..blank(case, mode, around) }
+}
+
+/// Whether ranks run at once: they must where they wait for each other, and may where the user
+/// wants to see races.
+fn together(case: &Case, mode: Mode, around: &Surroundings) -> bool {
+    case.waits() || (mode == Mode::Logical && around.schedules.everywhere)
 }
 
 /// Why a case ends before it runs.
@@ -137,6 +147,10 @@ fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
         seed: case.problem.seed,
         orders: 0,
         schedules: 0,
+        schedules_failed: 0,
+        failing_schedule: None,
+        schedule_hash: None,
+        race: false,
         verdict: Verdict::Pass,
         reason: None,
         calls: calls.collect(),
@@ -169,6 +183,10 @@ pub(crate) struct Run<'a> {
     objects: Vec<Object>,
     jobs: Vec<Job>,
     heap_bytes: u64,
+    /// Names the schedule, where ranks are in the kernel at once.
+    seed: u64,
+    /// Hash of the interleavings since the first call.
+    schedule_hash: u64,
     /// Bytes whose writers are wanted (logical mode, observed objects).
     watched: Vec<WatchedByte>,
     /// Who wrote them in the last launch.
@@ -214,7 +232,21 @@ impl<'a> Run<'a> {
             jobs.push(job);
         }
         let (watched, writes) = (Vec::new(), Vec::new());
-        Ok(Run { case, mode, around, plan, objects, jobs, heap_bytes, watched, writes, result })
+        let (seed, schedule_hash) = (0, 0);
+        Ok(Run {
+            case,
+            mode,
+            around,
+            plan,
+            objects,
+            jobs,
+            heap_bytes,
+            seed,
+            schedule_hash,
+            watched,
+            writes,
+            result,
+        })
     }
 
     /// The same case once more, built to report its accesses, to find out who wrote what.
@@ -234,10 +266,11 @@ impl<'a> Run<'a> {
         // What was built fast can be built observed; if not, the finding stands without a writer.
         let Ok(mut observed) = run else { return Ok(()) };
         observed.watched = watched;
+        observed.seed = self.seed;
         attribution::attribute(&mut observed, pool, order, findings)
     }
 
-    /// Every order; findings are those of the first order that fails.
+    /// Every order or schedule; findings are those of the first that fails.
     fn all_orders(&mut self, pool: &mut Pool) -> Result<(), PoolError> {
         let share = self.around.budget.take(self.heap_bytes);
         let _share = share.expect("checked against the whole budget");
@@ -245,24 +278,31 @@ impl<'a> Run<'a> {
         let processes = if self.mode == Mode::Process { world as usize } else { 1 };
         pool.reserve(world, self.plan.bytes, processes)?;
         let mut all = Orders::new(&self.case.problem, self.heap_bytes, self.around.all_orders);
-        let one_after_another = self.mode == Mode::Logical && !self.case.waits();
-        if !one_after_another {
-            all.list.truncate(1);
+        match (self.mode, together(self.case, self.mode, self.around)) {
+            (Mode::Logical, true) => self.all_schedules(pool, &all.list[0])?,
+            (Mode::Logical, false) => self.one_after_another(pool, &all.list)?,
+            (Mode::Process, _) => {
+                all.list.truncate(1);
+                let findings = self.one_order(pool, &all.list[0])?;
+                self.take_first(pool, &all.list[0], findings)?;
+            }
         }
-        self.result.schedules = usize::from(self.mode == Mode::Logical && self.case.waits());
+        self.result.not_proved = self.not_proved(all.complete);
+        Ok(())
+    }
+
+    /// Ranks one after another, in every order of the list.
+    fn one_after_another(&mut self, pool: &mut Pool, list: &[Vec<Rank>]) -> Result<(), PoolError> {
         let (mut passed, mut failed) = (Vec::new(), Vec::new());
-        for order in &all.list {
-            self.result.orders += usize::from(one_after_another);
+        for order in list {
+            self.result.orders += 1;
             let findings = self.one_order(pool, order)?;
             if findings.is_empty() {
                 passed.push(orders::show(order));
                 continue;
             }
             if failed.is_empty() {
-                self.keep_heaps(pool);
-                let mut findings = findings;
-                self.attribute(pool, order, &mut findings)?;
-                self.result.findings = findings;
+                self.take_first(pool, order, findings)?;
             }
             failed.push(orders::show(order));
             if self.result.findings.iter().any(|finding| is_loss(finding.kind)) {
@@ -284,8 +324,63 @@ impl<'a> Run<'a> {
                 text,
             ));
         }
-        self.result.not_proved = self.not_proved(all.complete);
         Ok(())
+    }
+
+    /// All ranks at once, under every schedule.
+    fn all_schedules(&mut self, pool: &mut Pool, order: &[Rank]) -> Result<(), PoolError> {
+        self.result.race = self.around.schedules.race;
+        for seed in self.around.schedules.seeds() {
+            self.seed = seed;
+            self.result.schedules += 1;
+            let findings = self.one_order(pool, order)?;
+            let hash = format!("{:016x}", self.schedule_hash);
+            if findings.is_empty() {
+                if self.result.failing_schedule.is_none() {
+                    self.result.schedule_hash = Some(hash);
+                }
+                continue;
+            }
+            self.result.schedules_failed += 1;
+            let lost = findings.iter().any(|finding| loses_process(finding.kind));
+            if self.result.failing_schedule.is_none() {
+                self.result.failing_schedule = Some(seed);
+                self.result.schedule_hash = Some(hash);
+                self.result.replay += &format!(" --schedule-seed {seed}");
+                self.take_first(pool, order, findings)?;
+            } else {
+                self.add_new_kinds(findings);
+            }
+            if lost {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Findings of the first order or schedule that fails, with their writers.
+    fn take_first(
+        &mut self,
+        pool: &mut Pool,
+        order: &[Rank],
+        mut findings: Vec<Finding>,
+    ) -> Result<(), PoolError> {
+        if findings.is_empty() {
+            return Ok(());
+        }
+        self.keep_heaps(pool);
+        self.attribute(pool, order, &mut findings)?;
+        self.result.findings = findings;
+        Ok(())
+    }
+
+    /// What a later schedule found that none before it had.
+    fn add_new_kinds(&mut self, findings: Vec<Finding>) {
+        let known: Vec<FindingKind> = self.result.findings.iter().map(|f| f.kind).collect();
+        for mut finding in findings.into_iter().filter(|finding| !known.contains(&finding.kind)) {
+            finding.explanation += &format!(" (--schedule-seed {})", self.seed);
+            self.result.findings.push(finding);
+        }
     }
 
     /// The whole sequence of calls in one order, up to the first call that is wrong.
@@ -294,6 +389,7 @@ impl<'a> Run<'a> {
         pool: &mut Pool,
         order: &[Rank],
     ) -> Result<Vec<Finding>, PoolError> {
+        self.schedule_hash = 0;
         let mut loaded: Option<&Object> = None;
         for call in 0..self.case.problem.calls.len() {
             let object = self.objects[call].clone();
@@ -310,7 +406,11 @@ impl<'a> Run<'a> {
             let mut findings = self.launch(pool, order, call)?;
             if !findings.iter().any(|finding| is_loss(finding.kind)) {
                 let heaps = pool.heaps(self.case.problem.world, self.plan.bytes);
-                findings.extend(verify(&self.case.problem, &self.plan, call, &heaps));
+                let wrong = verify(&self.case.problem, &self.plan, call, &heaps);
+                if wrong.is_empty() {
+                    findings.iter_mut().for_each(outputs_were_right);
+                }
+                findings.extend(wrong);
             }
             if !findings.is_empty() {
                 return Ok(findings);
@@ -386,7 +486,9 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<Finding>, PoolError> {
         let watched = self.watched.clone();
         let launches = self.jobs[call].in_order(order);
-        let interleaving = self.jobs[call].interleaving(self.case);
+        let options = self.around.schedules.in_one_process(self.mode == Mode::Logical);
+        let together = together(self.case, self.mode, self.around);
+        let interleaving = self.jobs[call].interleaving(together, &options, self.seed);
         let processes = self.processes(call, order);
         self.result.launches += launches.len() as u64;
         match self.mode {
@@ -412,11 +514,14 @@ impl<'a> Run<'a> {
         let mut findings = Vec::new();
         let mut outcomes = Vec::new();
         let mut writes = Vec::new();
+        let mut hash = self.schedule_hash;
         let context = self.context(call);
         for (reply, process) in replies.into_iter().zip(&processes) {
             match reply {
                 Ok(Reply::Finished(launched)) => {
                     findings.extend(context.outcome(&launched.outcome));
+                    findings.extend(launched.races.iter().map(|race| context.race(race)));
+                    hash = mix(hash ^ launched.outcome.schedule_hash);
                     writes = launched.writes;
                     outcomes.push(launched.outcome);
                 }
@@ -433,6 +538,7 @@ impl<'a> Run<'a> {
             }
         }
         self.writes = writes;
+        self.schedule_hash = hash;
         // The rank that was lost first comes first, those that it took along behind it.
         findings.sort_by_key(|finding| finding.kind == FindingKind::MissingRank);
         if findings.is_empty() {
@@ -524,6 +630,7 @@ impl<'a> Run<'a> {
             call,
             object: &self.objects[call].path,
             source_name: &self.case.kernel.source_name,
+            source_path: &self.case.kernel.source_path,
             one_rank_a_process: self.mode == Mode::Process,
             waits: self.case.waits(),
         }
@@ -571,7 +678,7 @@ impl<'a> Run<'a> {
             "transport between GPUs".to_owned(),
             "the host code that launches the kernel in production".to_owned(),
         ];
-        match (self.mode, self.case.waits()) {
+        match (self.mode, together(self.case, self.mode, self.around)) {
             (Mode::Logical, false) => {
                 open.push("concurrent ranks (they ran one after another)".into());
                 if !every_order {
@@ -581,7 +688,12 @@ impl<'a> Run<'a> {
                     ));
                 }
             }
-            (Mode::Logical, true) => open.push("schedules beyond the round robin that ran".into()),
+            (Mode::Logical, true) => {
+                open.push(format!("schedules beyond the {} that ran", self.result.schedules));
+                if !self.result.race {
+                    open.push("data races (--no-race)".into());
+                }
+            }
             (Mode::Process, _) => open.push("interleavings beyond the one that happened".into()),
         }
         open
@@ -611,6 +723,18 @@ fn is_loss(kind: FindingKind) -> bool {
             | FindingKind::LaunchMismatch
             | FindingKind::CompileFailed
     )
+}
+
+/// Whether a finding means that the process of all ranks is no more.
+fn loses_process(kind: FindingKind) -> bool {
+    is_loss(kind) && kind != FindingKind::Deadlock
+}
+
+/// A race that did no harm this time is the finding that nobody else makes.
+fn outputs_were_right(finding: &mut Finding) {
+    if finding.kind == FindingKind::DataRace {
+        finding.explanation += " (the outputs were right: comparing would have passed)";
+    }
 }
 
 fn first_few(orders: &[String]) -> String {

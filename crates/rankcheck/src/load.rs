@@ -71,6 +71,7 @@ pub(crate) fn surroundings(cache: Cache, compiler: Compiler) -> Surroundings {
         budget: Budget::of_this_machine(),
         timeout: None,
         all_orders: false,
+        schedules: launch::Schedules::default(),
         keep_heaps: None,
         replay_arguments: String::new(),
         commit: None,

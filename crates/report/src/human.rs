@@ -132,7 +132,14 @@ fn name(case: &CaseResult) -> String {
 
 /// A failing case, as people read it.
 pub fn failure_text(case: &CaseResult) -> String {
-    let mut text = format!("FAIL {:<90} {:.2} s\n", name(case), case.duration_s);
+    let schedules = match case.failing_schedule {
+        Some(seed) => format!(
+            "{} of {} schedules, first seed {seed}   ",
+            case.schedules_failed, case.schedules
+        ),
+        None => String::new(),
+    };
+    let mut text = format!("FAIL {:<90} {schedules}{:.2} s\n", name(case), case.duration_s);
     let mut shown: Vec<(&Finding, Vec<String>)> = Vec::new();
     for finding in &case.findings {
         let rank = finding.rank.map_or_else(String::new, |rank| rank.to_string());
@@ -187,7 +194,9 @@ fn finding_text(finding: &Finding, ranks: &[String]) -> String {
         let rank = ranks.first().map_or("?", String::as_str);
         text += &line("first", &format!("rank {rank}, {at}: expected {expected}, got {actual}"));
     }
-    if let Some(writer) = &finding.writer {
+    // A race names both of its threads itself.
+    let writer = finding.writer.as_ref().filter(|_| finding.details.is_empty());
+    if let Some(writer) = writer {
         let label = match finding.kind {
             FindingKind::Deadlock | FindingKind::Timeout => "waits at",
             FindingKind::Crashed | FindingKind::OutOfBounds | FindingKind::MisalignedAccess => "at",
@@ -196,6 +205,9 @@ fn finding_text(finding: &Finding, ranks: &[String]) -> String {
         let collectives::Writer { file, line: number, rank, block, thread } = writer;
         text +=
             &line(label, &format!("{file}:{number}, rank {rank} block {block} thread {thread}"));
+    }
+    for (label, detail) in &finding.details {
+        text += &format!("    {label:<10}{detail}\n");
     }
     for row in &finding.map {
         text += &format!("  {row}\n");

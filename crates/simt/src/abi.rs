@@ -1,5 +1,6 @@
 //! The structures shared with compiled kernels; the same as in `rc_cpu.h`, field for field.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 
 /// Version of the object's table of entries; its symbol is `rc_module_1`.
@@ -26,8 +27,12 @@ pub(crate) struct Thread {
     pub block_shared: *mut u8,
     pub dynamic_shared: *mut u8,
     pub host: *const Host,
-    /// The executor's own: see `engine::Link`.
+    /// The executor's own: see `fiber::Link`.
     pub fiber: *mut c_void,
+    /// The last clock that the kernel read: a thread that looks at one never stands still.
+    pub clock: u64,
+    /// Bytes at `block_shared` whose accesses are reported.
+    pub shared_bytes: usize,
 }
 
 /// `rc_host`: what a kernel calls.
@@ -36,8 +41,8 @@ pub(crate) struct Thread {
 pub(crate) struct Host {
     pub event:
         extern "C-unwind" fn(*mut Thread, what: u32, address: *const c_void, site: *const c_void),
-    pub watch_first: usize,
-    pub watch_end: usize,
+    pub watch_first: Cell<usize>,
+    pub watch_end: Cell<usize>,
 }
 
 /// `rc_parameter`.
@@ -79,6 +84,8 @@ pub(crate) struct ModuleTable {
     pub entries: *const Entry,
     pub now: *mut *mut Thread,
     pub record: *mut Record,
+    /// 1 where accesses report themselves.
+    pub observed: u32,
 }
 
 /// Kinds of event; the low byte of `what`.
@@ -94,4 +101,14 @@ pub(crate) mod kind {
     pub(crate) const WRITE: u32 = 8;
     pub(crate) const VOLATILE_READ: u32 = 9;
     pub(crate) const VOLATILE_WRITE: u32 = 10;
+    /// A compare-and-swap begins: a place to switch; what it did is reported behind it.
+    pub(crate) const COMPARE_AND_SWAP: u32 = 11;
+    pub(crate) const PACKET_STORE: u32 = 12;
+    pub(crate) const PACKET_LOAD: u32 = 13;
+    pub(crate) const PACKET_MATCH: u32 = 14;
+    pub(crate) const WAVE_BARRIER: u32 = 15;
+    /// In the low byte: only a report, never a place to switch.
+    pub(crate) const REPORT_ONLY: u32 = 0x80;
+    /// Inside the executor: another thread may go first.
+    pub(crate) const SWITCH: u32 = 0x7f;
 }

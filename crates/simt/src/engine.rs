@@ -1,27 +1,33 @@
 //! The executor: admits blocks, runs the thread that the schedule picks, releases barriers, and
 //! knows when nobody can go on.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::ops::Range;
 
 use collectives::Rank;
+use collectives::fill::mix;
 use corosensei::{Coroutine, CoroutineResult};
 
 use crate::abi::{self, Dim3, kind};
 use crate::event::on_event;
 use crate::fault;
-use crate::fiber::{BlockProgress, Fiber, Link, Shared, Suspension, ThreadLoop};
+use crate::fiber::{BlockProgress, Fiber, Link, Shared, Suspension, ThreadLoop, WAVE};
 use crate::module::{Module, ModuleError};
-use crate::observer::Observer;
+use crate::observer::{Observer, ThreadId};
 use crate::outcome::{Divergence, End, LISTED, Outcome, RankOutcome, Wait, Waiting};
 use crate::parameters::Parameters;
-use crate::schedule::{Idle, Live, Schedule};
+use crate::schedule::{Idle, Live, Ready, Schedule, Switches};
 use crate::stack::StackPool;
+use crate::stillness::Stillness;
+use crate::waiters::Waiters;
 
-/// Waits in a row, over all threads, without anybody making progress, that make a deadlock. High
-/// enough that a thread may count to ten million in a waiting loop and still go on.
-const DEADLOCK_WAITS: u64 = 20_000_000;
+/// Steps in a row, over all threads, without anybody making progress, that make a deadlock where
+/// it cannot be proved ([`Stillness`]). High enough that a thread may count to ten million in a
+/// waiting loop of a few steps and still go on.
+const DEADLOCK_STEPS: u64 = 80_000_000;
+const EVERYWHERE: Range<usize> = 0..usize::MAX;
 /// Uninitialised block-shared memory.
 const SHARED_POISON: u128 = u128::from_le_bytes([0xcd; 16]);
 
@@ -60,16 +66,32 @@ pub fn run(
     }
     let arguments: Vec<Vec<*mut c_void>> =
         launches.iter_mut().map(|launch| launch.parameters.pointers()).collect();
+    let switches = schedule.switches();
     let watched = observer.watches();
     let shared = Shared {
-        host: abi::Host { event: on_event, watch_first: watched.start, watch_end: watched.end },
+        host: abi::Host { event: on_event, watch_first: Cell::new(0), watch_end: Cell::new(0) },
         progress: Cell::new(false),
+        wrote: Cell::new(false),
+        stored: RefCell::default(),
+        reported: match &switches {
+            Switches::Accesses(heaps) => covering(&watched, heaps),
+            _ => watched.clone(),
+        },
+        switches,
+        watched,
+        watches_shared_memory: observer.watches_shared_memory(),
         // SAFETY: only the lifetime is erased; the pointer is used until `run` returns.
         observer: unsafe {
             std::mem::transmute::<*mut (dyn Observer + '_), *mut (dyn Observer + 'static)>(observer)
         },
     };
+    shared.ask_for(&shared.reported);
+    let observed = launches.iter().all(|launch| launch.module.is_observed());
     let mut engine = Engine {
+        provable: observed && schedule.idle() == Idle::Deadlock,
+        progress: false,
+        hash: 0,
+        steps: 0,
         launches,
         arguments,
         shared: &shared,
@@ -79,13 +101,25 @@ pub fn run(
         free_blocks: Vec::new(),
         free_fibers: Vec::new(),
         ready: VecDeque::new(),
-        waiting: Vec::new(),
+        waiting: Waiters::default(),
+        stillness: Stillness::default(),
         divergences: Vec::new(),
         finished: Vec::new(),
-        stacks: StackPool::default(),
+        stacks: StackPool::kept(),
     };
     let end = engine.run(schedule);
+    // SAFETY: the observer outlives the run, and no fiber is running.
+    unsafe { (*shared.observer).settle() };
     Ok(engine.into_outcome(end))
+}
+
+/// The smallest range that holds both.
+fn covering(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
+    match (one.is_empty(), other.is_empty()) {
+        (true, _) => other.clone(),
+        (_, true) => one.clone(),
+        _ => one.start.min(other.start)..one.end.max(other.end),
+    }
 }
 
 /// A resident block.
@@ -96,14 +130,18 @@ struct Block {
     /// A [`Task::Begin`] is in the queue.
     begins: bool,
     at_barrier: Vec<usize>,
+    /// Fibers at a barrier of their wave.
+    at_wave_barrier: Vec<(u32, usize)>,
     /// Keeps the block's shared memory.
     _shared: Vec<u128>,
+    shared_bytes: usize,
     block_shared: *mut u8,
     dynamic_shared: *mut u8,
 }
 
-#[derive(Clone, Copy)]
-enum Task {
+/// What a ready thread does next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Task {
     /// Begin the block's next threads on a fresh fiber.
     Begin(usize),
     Resume(usize),
@@ -125,9 +163,17 @@ struct Engine<'a, 'b> {
     fibers: Vec<Option<Fiber>>,
     free_blocks: Vec<usize>,
     free_fibers: Vec<usize>,
-    ready: VecDeque<Task>,
+    ready: VecDeque<Ready>,
     /// Fibers that wait for memory.
-    waiting: Vec<usize>,
+    waiting: Waiters,
+    stillness: Stillness,
+    /// Whether a deadlock can be proved: every access is reported, and nobody else can write.
+    provable: bool,
+    /// Somebody made progress since nobody was ready.
+    progress: bool,
+    /// Of the interleaving so far.
+    hash: u64,
+    steps: u64,
     divergences: Vec<Divergence>,
     /// Threads finished, by launch.
     finished: Vec<u64>,
@@ -139,35 +185,101 @@ impl Engine<'_, '_> {
         self.finished = vec![0; self.launches.len()];
         self.queues =
             (0..self.launches.len()).map(|launch| Queue { launch, next: 0, resident: 0 }).collect();
-        let mut idle_waits = 0;
+        let mut fruitless = 0;
         loop {
             self.admit(schedule);
-            if !self.ready.is_empty() {
-                let index = schedule.pick(self.ready.len());
-                let task = self.ready.remove(index).expect("the schedule picks a ready thread");
-                self.step(task);
+            self.wake();
+            if !self.ready.is_empty() && fruitless <= DEADLOCK_STEPS {
+                let index = schedule.pick(&self.ready);
+                // What was ready first stays first, unless somebody else is picked.
+                let next = match index {
+                    0 => self.ready.pop_front(),
+                    _ => self.ready.swap_remove_back(index),
+                };
+                self.step(next.expect("the schedule picks a ready thread"));
+                let progress = self.shared.progress.replace(false);
+                self.progress |= progress;
+                fruitless = if progress { 0 } else { fruitless + 1 };
                 continue;
             }
             if self.waiting.is_empty() && self.fibers.iter().all(Option::is_none) {
                 return End::Finished;
             }
-            if self.shared.progress.replace(false) {
-                idle_waits = 0;
-            } else if !self.waiting.is_empty() && self.admit_one_more() {
+            // SAFETY: the observer outlives the run, and no fiber is running.
+            let shows = unsafe { (*self.shared.observer).settle() };
+            if shows {
+                self.stillness.forget();
+            }
+            let moved = std::mem::take(&mut self.progress) || shows;
+            if moved {
+                // Waiting threads look again before anybody else is admitted.
+            } else if !self.waiting.is_empty()
+                && schedule.admits_when_stuck()
+                && self.admit_one_more()
+            {
                 continue;
             } else {
                 match schedule.idle() {
-                    Idle::Elsewhere => std::thread::yield_now(),
+                    Idle::Elsewhere => {
+                        fruitless = 0;
+                        std::thread::yield_now();
+                    }
                     Idle::Deadlock => {
-                        idle_waits += self.waiting.len() as u64;
-                        if self.waiting.is_empty() || idle_waits > DEADLOCK_WAITS {
+                        if self.waiting.is_empty() || fruitless > DEADLOCK_STEPS {
                             return End::Deadlock(self.who_waits());
                         }
                     }
                 }
             }
-            self.ready.extend(self.waiting.drain(..).map(Task::Resume));
+            if !moved && self.stands_still() {
+                return End::Deadlock(self.who_waits());
+            }
+            for fiber in self.waiting.take_all() {
+                self.resume_later(fiber);
+            }
         }
+    }
+
+    /// Whether it is proved that all waiting threads will wait for ever. To be asked when nobody
+    /// is ready.
+    fn stands_still(&mut self) -> bool {
+        if !self.provable {
+            return false;
+        }
+        if self.shared.wrote.replace(false) {
+            self.stillness.forget();
+        }
+        // From now on every write counts, wherever it is; the observer still sees its range only.
+        self.shared.ask_for(&EVERYWHERE);
+        let Engine { stillness, fibers, waiting, .. } = self;
+        stillness.repeats(waiting.iter().filter_map(|fiber| fibers[fiber].as_ref()))
+    }
+
+    /// Makes threads ready that wait for what was written since the last step.
+    fn wake(&mut self) {
+        let mut stored = self.shared.stored.borrow_mut();
+        if stored.is_empty() {
+            return;
+        }
+        let woken: Vec<usize> =
+            stored.drain(..).flat_map(|address| self.waiting.take(address)).collect();
+        drop(stored);
+        for fiber in woken {
+            self.resume_later(fiber);
+        }
+    }
+
+    fn resume_later(&mut self, fiber: usize) {
+        let thread = self.fibers[fiber].as_ref().expect("a suspended fiber exists").id();
+        self.ready.push_back(Ready { thread, task: Task::Resume(fiber) });
+    }
+
+    fn begin_later(&mut self, id: usize) {
+        let block = self.blocks[id].as_mut().expect("a resident block");
+        block.begins = true;
+        let rank = self.launches[block.launch].rank;
+        let thread = ThreadId { rank, block: block.index, thread: block.progress.next.get() };
+        self.ready.push_back(Ready { thread, task: Task::Begin(id) });
     }
 
     /// Admits blocks as far as the schedule's residency allows.
@@ -207,24 +319,22 @@ impl Engine<'_, '_> {
         let block = Block {
             launch,
             index,
-            progress: Box::new(BlockProgress {
-                next: Cell::new(0),
-                finished: Cell::new(0),
-                threads,
-            }),
-            begins: true,
+            progress: Box::new(BlockProgress::new(threads)),
+            begins: false,
             at_barrier: Vec::new(),
+            at_wave_barrier: Vec::new(),
             _shared: shared,
+            shared_bytes: bytes,
             block_shared,
             dynamic_shared: block_shared.wrapping_add(static_bytes),
         };
         let id = insert(&mut self.blocks, &mut self.free_blocks, block);
-        self.ready.push_back(Task::Begin(id));
+        self.begin_later(id);
         true
     }
 
-    fn step(&mut self, task: Task) {
-        let id = match task {
+    fn step(&mut self, next: Ready) {
+        let id = match next.task {
             Task::Begin(block) => {
                 self.blocks[block].as_mut().expect("it has work queued").begins = false;
                 self.begin(block)
@@ -237,7 +347,22 @@ impl Engine<'_, '_> {
         launch.module.set_now(&mut *fiber.thread);
         fault::entering(launch.module.image());
         fault::running(fiber.id());
+        if matches!(next.task, Task::Resume(_)) {
+            // SAFETY: the observer outlives the run, and no fiber is running.
+            unsafe { (*self.shared.observer).enters(next.thread) };
+        }
         let result = fiber.coroutine.as_mut().expect("it is suspended").resume(());
+        // SAFETY: as above.
+        if let Some(address) = unsafe { (*self.shared.observer).leaves() } {
+            // Also for those of whom nobody knows what they wait for.
+            self.shared.stored.borrow_mut().extend([address, 0]);
+        }
+        let site = match &result {
+            CoroutineResult::Return(()) => usize::MAX,
+            CoroutineResult::Yield(suspension) => suspension.site,
+        };
+        self.steps += 1;
+        self.hash = mix(self.hash ^ mix(next.thread.key()) ^ site as u64);
         match result {
             CoroutineResult::Return(()) => self.fiber_ends(id),
             CoroutineResult::Yield(suspension) => self.suspend(id, suspension),
@@ -258,15 +383,22 @@ impl Engine<'_, '_> {
             dynamic_shared: resident.dynamic_shared,
             host: &self.shared.host,
             fiber: std::ptr::null_mut(),
+            clock: 0,
+            shared_bytes: if self.shared.watches_shared_memory { resident.shared_bytes } else { 0 },
         });
+        let stack = self.stacks.take();
         let link = Box::new(Link {
             yielder: Cell::new(std::ptr::null()),
             last_atomic: Cell::new((0, 0)),
+            last_load: Cell::new((0, 0)),
+            stack: stack.range(),
+            frame: Cell::new(0),
             rank: launch.rank,
             object_base: launch.module.image().start,
             shared: self.shared,
         });
-        let mut fiber = Fiber { coroutine: None, thread, link, block, suspended: None };
+        let mut fiber =
+            Fiber { coroutine: None, thread, link, block, suspended: None, waited: None };
         fiber.thread.fiber = std::ptr::from_ref(&*fiber.link).cast_mut().cast();
         let work = ThreadLoop {
             run: launch.module.entry(launch.entry).expect("checked by `accepts`").run,
@@ -275,7 +407,6 @@ impl Engine<'_, '_> {
             link: &*fiber.link,
             progress: &*resident.progress,
         };
-        let stack = self.stacks.take();
         fiber.coroutine = Some(Coroutine::with_stack(stack, move |yielder, ()| work.run(yielder)));
         insert(&mut self.fibers, &mut self.free_fibers, fiber)
     }
@@ -286,41 +417,56 @@ impl Engine<'_, '_> {
         let stack = fiber.coroutine.take().expect("it just returned").into_stack();
         assert!(stack.is_whole(), "a kernel thread overflowed its stack ({:?})", fiber.id());
         self.stacks.give_back(stack);
-        self.shared.progress.set(true);
+        self.note_progress();
     }
 
     fn suspend(&mut self, id: usize, suspension: Suspension) {
         let fiber = self.fibers[id].as_mut().expect("it just suspended");
-        let before = fiber.suspended.replace(suspension);
+        fiber.suspended = Some(suspension);
         match suspension.kind {
             kind::BARRIER => {
-                self.shared.progress.set(true);
-                let block = fiber.block;
+                self.note_progress();
+                let block = self.fibers[id].as_ref().expect("it just suspended").block;
                 self.blocks[block].as_mut().expect("its block").at_barrier.push(id);
             }
-            kind::TILE_STEP => {
-                self.shared.progress.set(true);
-                self.ready.push_back(Task::Resume(id));
+            kind::WAVE_BARRIER => {
+                let (block, wave) = (fiber.block, fiber.thread.thread.x / WAVE);
+                self.note_progress();
+                self.blocks[block].as_mut().expect("its block").at_wave_barrier.push((wave, id));
             }
+            kind::TILE_STEP => {
+                self.note_progress();
+                self.resume_later(id);
+            }
+            kind::SWITCH => self.resume_later(id),
             // Everything else waits for memory. Waiting at another place than before is progress.
             _ => {
-                if before.is_none_or(|before| before.site != suspension.site) {
+                let before = fiber.waited.replace(suspension.site);
+                if before != Some(suspension.site) {
                     self.shared.progress.set(true);
                 }
                 fault::waits(suspension.site);
-                self.waiting.push(id);
+                self.waiting.add(id, suspension.address);
             }
         }
     }
 
+    /// Somebody got further, which is more than a write: states from before cannot come again.
+    fn note_progress(&mut self) {
+        self.shared.progress.set(true);
+        self.stillness.forget();
+        self.shared.ask_for(&self.shared.reported);
+    }
+
     /// After one of its fibers ran: begin more threads, release the barrier, or end the block.
     fn block_goes_on(&mut self, id: usize) {
-        let block = self.blocks[id].as_mut().expect("its fiber just ran");
-        let BlockProgress { next, finished, threads } = &*block.progress;
+        let block = self.blocks[id].as_ref().expect("its fiber just ran");
+        let BlockProgress { next, threads, .. } = &*block.progress;
         if next.get() < *threads && !block.begins {
-            block.begins = true;
-            self.ready.push_back(Task::Begin(id));
+            self.begin_later(id);
         }
+        let block = self.blocks[id].as_ref().expect("its fiber just ran");
+        let BlockProgress { finished, threads, .. } = &*block.progress;
         if finished.get() == *threads && !block.begins {
             self.finished[block.launch] += u64::from(*threads);
             self.queues[block.launch].resident -= 1;
@@ -331,12 +477,34 @@ impl Engine<'_, '_> {
         {
             self.release_barrier(id);
         }
+        self.release_waves(id);
+    }
+
+    /// Releases the waves of which all threads that still run have met.
+    fn release_waves(&mut self, id: usize) {
+        let Some(block) = self.blocks[id].as_mut().filter(|b| !b.at_wave_barrier.is_empty()) else {
+            return;
+        };
+        let rank = self.launches[block.launch].rank;
+        let mut released = Vec::new();
+        for (wave, finished) in (0..).zip(&block.progress.finished_in_wave) {
+            let threads = block.progress.wave(wave);
+            let arrived = block.at_wave_barrier.iter().filter(|(of, _)| *of == wave).count() as u32;
+            if arrived > 0 && arrived + finished.get() == threads.end - threads.start {
+                // SAFETY: the observer outlives the run, and no fiber is running.
+                unsafe { (*self.shared.observer).barrier(rank, block.index, threads) };
+                released.extend(block.at_wave_barrier.extract_if(.., |(of, _)| *of == wave));
+            }
+        }
+        for (_, fiber) in released {
+            self.resume_later(fiber);
+        }
     }
 
     fn release_barrier(&mut self, id: usize) {
         let block = self.blocks[id].as_mut().expect("a resident block");
         let arrived = std::mem::take(&mut block.at_barrier);
-        let (launch, index) = (block.launch, block.index);
+        let (launch, index, threads) = (block.launch, block.index, block.progress.threads);
         let at = |id: &usize| {
             let fiber = self.fibers[*id].as_ref().expect("it waits");
             (fiber.id(), fiber.suspended.expect("it waits").site)
@@ -349,8 +517,10 @@ impl Engine<'_, '_> {
         }
         let rank = self.launches[launch].rank;
         // SAFETY: the observer outlives the run, and no fiber is running.
-        unsafe { (*self.shared.observer).barrier(rank, index) };
-        self.ready.extend(arrived.into_iter().map(Task::Resume));
+        unsafe { (*self.shared.observer).barrier(rank, index, 0..threads) };
+        for fiber in arrived {
+            self.resume_later(fiber);
+        }
     }
 
     /// One waiting thread for each (rank, block, site).
@@ -360,9 +530,12 @@ impl Engine<'_, '_> {
             let Some(suspension) = fiber.suspended else { continue };
             let (wait, address) = match suspension.kind {
                 kind::BARRIER => (Wait::Barrier, None),
+                kind::WAVE_BARRIER => (Wait::Wave, None),
                 _ => (Wait::Memory, Some(suspension.address).filter(|address| *address != 0)),
             };
-            let waiting = Waiting { thread: fiber.id(), wait, site: suspension.site, address };
+            let value = address.and_then(|address| value_at(address, suspension.size));
+            let Suspension { site, size, .. } = suspension;
+            let waiting = Waiting { thread: fiber.id(), wait, site, address, size, value };
             let same = |other: &Waiting| {
                 (other.thread.rank, other.thread.block, other.site)
                     == (waiting.thread.rank, waiting.thread.block, waiting.site)
@@ -375,12 +548,11 @@ impl Engine<'_, '_> {
     }
 
     fn into_outcome(mut self, end: End) -> Outcome {
-        for fiber in self.fibers.iter_mut().flatten() {
-            if let Some(coroutine) = &mut fiber.coroutine {
-                // SAFETY: the fiber runs kernel code and the loop of `ThreadLoop`, neither of
-                // which holds anything that must be dropped.
-                unsafe { coroutine.force_reset() };
-            }
+        for mut coroutine in self.fibers.iter_mut().flatten().filter_map(|f| f.coroutine.take()) {
+            // SAFETY: the fiber runs kernel code and the loop of `ThreadLoop`, neither of
+            // which holds anything that must be dropped.
+            unsafe { coroutine.force_reset() };
+            self.stacks.give_back(coroutine.into_stack());
         }
         let ranks = self
             .launches
@@ -392,8 +564,21 @@ impl Engine<'_, '_> {
                 record: launch.module.record(),
             })
             .collect();
-        Outcome { ranks, end, divergences: self.divergences }
+        self.stacks.keep();
+        let (divergences, schedule_hash, steps) = (self.divergences, self.hash, self.steps);
+        Outcome { ranks, end, divergences, schedule_hash, steps }
     }
+}
+
+/// What stands at an address from which a suspended thread has read this many bytes.
+fn value_at(address: usize, size: u32) -> Option<u64> {
+    let mut bytes = [0; 8];
+    let known = bytes.get_mut(..size as usize).filter(|bytes| !bytes.is_empty())?;
+    for (at, byte) in known.iter_mut().enumerate() {
+        // SAFETY: a kernel thread has loaded these bytes, and nobody runs now.
+        *byte = unsafe { ((address + at) as *const u8).read_volatile() };
+    }
+    Some(u64::from_le_bytes(bytes))
 }
 
 /// Puts a value into a slot of its own.

@@ -3,8 +3,11 @@
 use std::ffi::c_void;
 
 use crate::abi::{self, kind};
+use crate::block_shared;
 use crate::fiber::{Link, Shared, Suspension};
 use crate::observer::{Access, Observer, Operation, Order, Scope, ThreadId};
+use crate::schedule::Switches;
+use crate::stillness::scrub_stack;
 
 /// Called by kernels; see `rc_call_host`.
 pub(crate) extern "C-unwind" fn on_event(
@@ -21,65 +24,117 @@ pub(crate) extern "C-unwind" fn on_event(
         thread: ThreadId { rank: link.rank, block: thread.block.x, thread: thread.thread.x },
         what,
         address: address as usize,
+        shared_offset: (address as usize)
+            .checked_sub(thread.block_shared as usize)
+            .filter(|offset| *offset < thread.shared_bytes),
         // A return address; the call stands in front of it.
         site: (site as usize).wrapping_sub(link.object_base + 1),
     };
-    // A thread that says it waits reads, as far as anybody knows, what it read last.
-    let address = match event.kind() {
-        kind::SPIN => link.last_atomic.get().1,
-        _ => event.address,
-    };
-    if let Some(kind) = event.suspends(link, shared) {
-        let suspension = Suspension { kind, site: event.site, address };
+    let suspends = event.suspends(link, shared);
+    if let Some(kind) = suspends {
+        // A thread that says it waits reads, as far as anybody knows, what it read last.
+        let (address, size) = match event.kind() {
+            kind::SPIN => link.last_load.get(),
+            _ => (event.address, event.size()),
+        };
+        link.frame.set(std::ptr::from_ref(&event) as usize);
+        if kind == kind::SPIN {
+            scrub_stack();
+        }
+        let suspension = Suspension { kind, site: event.site, address, size };
         // SAFETY: set when the fiber began; it lives as long as the fiber.
         unsafe { (*link.yielder.get()).suspend(suspension) };
     }
+    event.note_change(link, shared, suspends == Some(kind::SPIN));
     // SAFETY: the observer outlives the run, and the engine does not use it while a fiber runs.
-    event.report(unsafe { &mut *shared.observer });
+    event.report(shared, unsafe { &mut *shared.observer });
 }
 
 struct Event {
     thread: ThreadId,
     what: u32,
     address: usize,
+    /// How far from the start of the block's shared memory, if it is watched and there.
+    shared_offset: Option<usize>,
     site: usize,
 }
 
 impl Event {
     fn kind(&self) -> u32 {
-        self.what & 0xff
+        self.what & 0x7f
+    }
+
+    fn size(&self) -> u32 {
+        self.what >> 24
     }
 
     /// Whether the fiber gives control back first, and as what. A thread that polls (the same
     /// atomic at the same place, with nothing in between) waits, whether it says so or not.
     fn suspends(&self, link: &Link, shared: &Shared) -> Option<u32> {
+        if self.what & kind::REPORT_ONLY != 0 {
+            return None;
+        }
         match self.kind() {
-            kind::BARRIER | kind::TILE_STEP => {
+            kind::BARRIER | kind::WAVE_BARRIER | kind::TILE_STEP | kind::SPIN => {
                 link.last_atomic.set((0, 0));
                 Some(self.kind())
             }
-            kind::SPIN => {
-                link.last_atomic.set((0, 0));
-                Some(kind::SPIN)
-            }
-            kind::ATOMIC_LOAD | kind::VOLATILE_READ | kind::ATOMIC_RMW => {
-                let polls = link.last_atomic.replace((self.site, self.address))
-                    == (self.site, self.address);
+            kind::ATOMIC_LOAD
+            | kind::VOLATILE_READ
+            | kind::PACKET_LOAD
+            | kind::ATOMIC_RMW
+            | kind::COMPARE_AND_SWAP => {
+                link.last_load.set((self.address, self.size()));
+                let here = (self.site, self.address);
+                let polls = link.last_atomic.replace(here) == here;
                 if !polls && self.kind() == kind::ATOMIC_RMW {
                     shared.progress.set(true);
                 }
-                polls.then_some(kind::SPIN)
+                if polls { Some(kind::SPIN) } else { self.gives_way(shared) }
             }
-            kind::ATOMIC_STORE | kind::VOLATILE_WRITE => {
-                shared.progress.set(true);
+            kind::ATOMIC_STORE | kind::VOLATILE_WRITE | kind::PACKET_STORE => {
                 link.last_atomic.set((0, 0));
-                None
+                self.gives_way(shared)
             }
-            _ => None,
+            _ => {
+                let way = self.gives_way(shared);
+                if way.is_some() {
+                    link.last_atomic.set((0, 0));
+                }
+                way
+            }
         }
     }
 
-    fn report(&self, observer: &mut dyn Observer) {
+    /// Whether others may go first, though the thread need not wait.
+    fn gives_way(&self, shared: &Shared) -> Option<u32> {
+        let plain = matches!(self.kind(), kind::READ | kind::WRITE);
+        let gives = match &shared.switches {
+            Switches::Waits => false,
+            Switches::Synchronisation => !plain,
+            Switches::Accesses(heaps) => !plain || heaps.contains(&self.address),
+        };
+        gives.then_some(kind::SWITCH)
+    }
+
+    /// Notes that memory changes, and who may wait for that.
+    fn note_change(&self, link: &Link, shared: &Shared, polls: bool) {
+        match self.kind() {
+            kind::ATOMIC_STORE | kind::VOLATILE_WRITE | kind::PACKET_STORE => {
+                shared.progress.set(true);
+            }
+            // A polling update most likely writes what was there, but who can tell: it wakes nobody,
+            // and nobody is proved to stand still.
+            kind::ATOMIC_RMW if polls => return shared.wrote.set(true),
+            kind::ATOMIC_RMW => {}
+            kind::WRITE if !link.stack.contains(&self.address) => return shared.wrote.set(true),
+            _ => return,
+        }
+        shared.wrote.set(true);
+        shared.stored.borrow_mut().push(self.address);
+    }
+
+    fn report(&self, shared: &Shared, observer: &mut dyn Observer) {
         let operation = match self.kind() {
             kind::READ => Operation::Read,
             kind::WRITE => Operation::Write,
@@ -88,6 +143,9 @@ impl Event {
             kind::ATOMIC_LOAD => Operation::AtomicLoad,
             kind::ATOMIC_STORE => Operation::AtomicStore,
             kind::ATOMIC_RMW => Operation::AtomicUpdate,
+            kind::PACKET_STORE => Operation::PacketStore,
+            kind::PACKET_LOAD => Operation::PacketLoad,
+            kind::PACKET_MATCH => Operation::PacketMatch,
             kind::FENCE => {
                 return observer.fence(self.thread, self.order(), self.scope(), self.site);
             }
@@ -98,18 +156,31 @@ impl Event {
             operation,
             order: self.order(),
             scope: self.scope(),
-            address: self.address,
-            size: self.what >> 24,
+            address: match self.shared_offset {
+                Some(offset) => {
+                    block_shared::address_of(self.thread.rank, self.thread.block, offset)
+                }
+                None => self.address,
+            },
+            size: self.size(),
             site: self.site,
         };
         match operation {
-            Operation::AtomicLoad | Operation::AtomicStore | Operation::AtomicUpdate => {
-                observer.atomic(&access);
+            Operation::AtomicLoad
+            | Operation::AtomicStore
+            | Operation::AtomicUpdate
+            | Operation::PacketStore
+            | Operation::PacketLoad
+            | Operation::PacketMatch => observer.atomic(&access),
+            Operation::VolatileRead | Operation::VolatileWrite => observer.access(&access),
+            // The kernel may report more than the observer asked for.
+            Operation::Read | Operation::Write => {
+                let end = self.address + access.size as usize;
+                let watched = end > shared.watched.start && self.address < shared.watched.end;
+                if watched || self.shared_offset.is_some() {
+                    observer.access(&access);
+                }
             }
-            Operation::Read
-            | Operation::Write
-            | Operation::VolatileRead
-            | Operation::VolatileWrite => observer.access(&access),
         }
     }
 

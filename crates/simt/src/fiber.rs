@@ -1,7 +1,8 @@
 //! A fiber: the threads of a block, one after another, until one of them suspends.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::ops::Range;
 
 use collectives::Rank;
 use corosensei::{Coroutine, Yielder};
@@ -9,6 +10,7 @@ use corosensei::{Coroutine, Yielder};
 use crate::abi;
 use crate::fault;
 use crate::observer::{Observer, ThreadId};
+use crate::schedule::Switches;
 use crate::stack::FiberStack;
 
 /// What running fibers share with the engine. Lives on the stack of [`run`].
@@ -16,7 +18,26 @@ pub(crate) struct Shared {
     pub(crate) host: abi::Host,
     /// Somebody did something that others may wait for.
     pub(crate) progress: Cell<bool>,
+    /// Memory other than a fiber's own stack may have changed.
+    pub(crate) wrote: Cell<bool>,
+    /// Addresses of flags that were written since the engine looked last.
+    pub(crate) stored: RefCell<Vec<usize>>,
+    pub(crate) switches: Switches,
+    /// What the observer wants to see.
+    pub(crate) watched: Range<usize>,
+    /// Whether the observer wants to see block-shared memory.
+    pub(crate) watches_shared_memory: bool,
+    /// What kernels report as a rule: that, and where the schedule switches.
+    pub(crate) reported: Range<usize>,
     pub(crate) observer: *mut dyn Observer,
+}
+
+impl Shared {
+    /// Makes kernels report their plain accesses to these addresses.
+    pub(crate) fn ask_for(&self, addresses: &Range<usize>) {
+        self.host.watch_first.set(addresses.start);
+        self.host.watch_end.set(addresses.end);
+    }
 }
 
 /// What a fiber's thread points to.
@@ -24,6 +45,12 @@ pub(crate) struct Link {
     pub(crate) yielder: Cell<*const Yielder<(), Suspension>>,
     /// (site, address) of the last atomic, as long as nothing else happened since.
     pub(crate) last_atomic: Cell<(usize, usize)>,
+    /// (address, bytes) of the last atomic or volatile load.
+    pub(crate) last_load: Cell<(usize, u32)>,
+    /// The stack, from its lowest address to where the fiber began.
+    pub(crate) stack: Range<usize>,
+    /// Below this address nothing of the kernel's lies on the stack while the fiber is suspended.
+    pub(crate) frame: Cell<usize>,
     pub(crate) rank: Rank,
     pub(crate) object_base: usize,
     pub(crate) shared: *const Shared,
@@ -35,6 +62,8 @@ pub(crate) struct Suspension {
     pub(crate) kind: u32,
     pub(crate) site: usize,
     pub(crate) address: usize,
+    /// Bytes at the address; 0 where that is not known.
+    pub(crate) size: u32,
 }
 
 pub(crate) struct Fiber {
@@ -43,6 +72,8 @@ pub(crate) struct Fiber {
     pub(crate) link: Box<Link>,
     pub(crate) block: usize,
     pub(crate) suspended: Option<Suspension>,
+    /// Where it last waited for memory.
+    pub(crate) waited: Option<usize>,
 }
 
 /// What a block's fibers count.
@@ -50,7 +81,28 @@ pub(crate) struct BlockProgress {
     /// The next thread that has not begun.
     pub(crate) next: Cell<u32>,
     pub(crate) finished: Cell<u32>,
+    /// By wave.
+    pub(crate) finished_in_wave: Vec<Cell<u32>>,
     pub(crate) threads: u32,
+}
+
+/// Threads of a wave.
+pub(crate) const WAVE: u32 = 32;
+
+impl BlockProgress {
+    pub(crate) fn new(threads: u32) -> BlockProgress {
+        BlockProgress {
+            next: Cell::new(0),
+            finished: Cell::new(0),
+            finished_in_wave: vec![Cell::new(0); threads.div_ceil(WAVE) as usize],
+            threads,
+        }
+    }
+
+    /// The threads of a wave.
+    pub(crate) fn wave(&self, wave: u32) -> Range<u32> {
+        wave * WAVE..self.threads.min((wave + 1) * WAVE)
+    }
 }
 
 impl Fiber {
@@ -84,8 +136,12 @@ impl ThreadLoop {
             };
             link.last_atomic.set((0, 0));
             fault::running(id);
+            // SAFETY: the observer outlives the run; the engine does not use it meanwhile.
+            unsafe { (*(*link.shared).observer).enters(id) };
             (self.run)(self.arguments);
             progress.finished.set(progress.finished.get() + 1);
+            let in_wave = &progress.finished_in_wave[(thread / WAVE) as usize];
+            in_wave.set(in_wave.get() + 1);
             // SAFETY: the observer outlives the run; the engine does not use it meanwhile.
             unsafe { (*(*link.shared).observer).exit(id) };
         }

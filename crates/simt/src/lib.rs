@@ -8,6 +8,7 @@
 //! compiled kernels. Nothing is global but what signal handlers must find ([`fault`]).
 
 mod abi;
+mod block_shared;
 mod engine;
 mod event;
 pub mod fault;
@@ -16,14 +17,21 @@ mod module;
 mod observer;
 mod outcome;
 mod parameters;
+mod race;
 mod schedule;
+mod seeded;
 mod stack;
+mod stillness;
+mod waiters;
 mod writers;
 
+pub use block_shared::shared_memory_at;
 pub use engine::{RankLaunch, run};
 pub use module::{Module, ModuleError};
 pub use observer::{Access, NoObserver, Observer, Operation, Order, Scope, ThreadId};
 pub use outcome::{Divergence, End, LaunchRecord, Outcome, RankOutcome, Wait, Waiting};
 pub use parameters::Parameters;
-pub use schedule::{Idle, Live, RoundRobin, Schedule, Sequential};
+pub use race::{Flag, Missing, Race, RaceKind, Races};
+pub use schedule::{Idle, Live, Ready, Schedule, Sequential, Switches};
+pub use seeded::{CHANGES, Seeded, Strategy};
 pub use writers::{LastWriters, Write};

@@ -136,6 +136,11 @@ impl Module {
         unsafe { *self.table().now = thread };
     }
 
+    /// Whether its accesses report themselves.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.table().observed != 0
+    }
+
     /// Clears the launch record.
     pub(crate) fn clear_record(&self) {
         // SAFETY: as in `set_now`.

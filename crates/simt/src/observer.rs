@@ -16,8 +16,15 @@ pub struct ThreadId {
     pub thread: u32,
 }
 
+impl ThreadId {
+    /// A number of its own.
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.rank.0) << 56 | u64::from(self.block) << 24 | u64::from(self.thread)
+    }
+}
+
 /// What a thread does to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     /// A plain load.
     Read,
@@ -33,10 +40,34 @@ pub enum Operation {
     AtomicStore,
     /// An atomic read-modify-write.
     AtomicUpdate,
+    /// A store of data and flag in one unit.
+    PacketStore,
+    /// A load of such a unit.
+    PacketLoad,
+    /// The unit just loaded is the one that the thread waited for.
+    PacketMatch,
+}
+
+impl Operation {
+    /// Whether memory is changed.
+    pub fn writes(self) -> bool {
+        match self {
+            Operation::Read
+            | Operation::VolatileRead
+            | Operation::AtomicLoad
+            | Operation::PacketLoad
+            | Operation::PacketMatch => false,
+            Operation::Write
+            | Operation::VolatileWrite
+            | Operation::AtomicStore
+            | Operation::AtomicUpdate
+            | Operation::PacketStore => true,
+        }
+    }
 }
 
 /// Memory order of an atomic or a fence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// No order.
     Relaxed,
@@ -50,8 +81,20 @@ pub enum Order {
     SequentiallyConsistent,
 }
 
+impl Order {
+    /// Whether what others released before is visible after it.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcquireRelease | Order::SequentiallyConsistent)
+    }
+
+    /// Whether what came before it is visible to those who acquire it.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent)
+    }
+}
+
 /// Which threads an atomic or a fence takes in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
     /// The wave.
     Wave,
@@ -64,7 +107,7 @@ pub enum Scope {
 }
 
 /// One access of memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// Who.
     pub thread: ThreadId,
@@ -86,16 +129,24 @@ pub struct Access {
 pub trait Observer {
     /// The addresses whose plain accesses it wants to see.
     fn watches(&self) -> Range<usize>;
+    /// Whether it wants to see block-shared memory too, at addresses of its own.
+    fn watches_shared_memory(&self) -> bool;
     /// A plain or volatile access. Only objects built as observed report these.
     fn access(&mut self, access: &Access);
     /// An atomic access.
     fn atomic(&mut self, access: &Access);
     /// A fence.
     fn fence(&mut self, thread: ThreadId, order: Order, scope: Scope, site: usize);
-    /// All threads of a block met at a barrier.
-    fn barrier(&mut self, rank: Rank, block: u32);
+    /// Those of these threads of a block that still run met: the whole block, or a wave of it.
+    fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>);
     /// A thread ended.
     fn exit(&mut self, thread: ThreadId);
+    /// A thread begins or goes on.
+    fn enters(&mut self, thread: ThreadId);
+    /// The running thread gives way. Answers the address of a store that now shows, if one does.
+    fn leaves(&mut self) -> Option<usize>;
+    /// Nobody can go on, or all have ended: every store shows. Answers whether one did not before.
+    fn settle(&mut self) -> bool;
 }
 
 /// Sees nothing.
@@ -106,9 +157,19 @@ impl Observer for NoObserver {
     fn watches(&self) -> Range<usize> {
         0..0
     }
+    fn watches_shared_memory(&self) -> bool {
+        false
+    }
     fn access(&mut self, _: &Access) {}
     fn atomic(&mut self, _: &Access) {}
     fn fence(&mut self, _: ThreadId, _: Order, _: Scope, _: usize) {}
-    fn barrier(&mut self, _: Rank, _: u32) {}
+    fn barrier(&mut self, _: Rank, _: u32, _: Range<u32>) {}
     fn exit(&mut self, _: ThreadId) {}
+    fn enters(&mut self, _: ThreadId) {}
+    fn leaves(&mut self) -> Option<usize> {
+        None
+    }
+    fn settle(&mut self) -> bool {
+        false
+    }
 }

@@ -36,6 +36,8 @@ pub struct RankOutcome {
 pub enum Wait {
     /// The other threads of its block.
     Barrier,
+    /// The other threads of its wave.
+    Wave,
     /// Memory to change.
     Memory,
 }
@@ -51,6 +53,10 @@ pub struct Waiting {
     pub site: usize,
     /// Address that it reads, where that is known.
     pub address: Option<usize>,
+    /// Bytes that it reads there; 0 where that is not known.
+    pub size: u32,
+    /// What stands there now, where its size is known.
+    pub value: Option<u64>,
 }
 
 /// Threads of one block that met at different barriers.
@@ -83,4 +89,8 @@ pub struct Outcome {
     pub end: End,
     /// Barriers at which threads of one block met from different places.
     pub divergences: Vec<Divergence>,
+    /// Of the interleaving: which thread ran in which step up to which place.
+    pub schedule_hash: u64,
+    /// Times that a thread was picked.
+    pub steps: u64,
 }

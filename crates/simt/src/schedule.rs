@@ -1,4 +1,10 @@
-//! Which blocks live at once, and which of the ready threads runs next.
+//! Which blocks live at once, where threads give way, and which of the ready threads runs next.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::engine::Task;
+use crate::observer::ThreadId;
 
 /// How many ranks run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +24,39 @@ pub enum Idle {
     Elsewhere,
 }
 
+/// Where a thread gives the others a chance, before the event takes effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Switches {
+    /// Only where it must wait.
+    Waits,
+    /// At every barrier, spin hint, atomic, volatile access and fence.
+    Synchronisation,
+    /// There, and at every plain access to these addresses (objects built as observed only).
+    Accesses(Range<usize>),
+}
+
+/// A thread that can go on.
+#[derive(Debug, Clone, Copy)]
+pub struct Ready {
+    /// Who.
+    pub thread: ThreadId,
+    pub(crate) task: Task,
+}
+
 /// Decides the interleaving of a run.
 pub trait Schedule {
     /// How many ranks run at once.
     fn live(&self) -> Live;
     /// How many blocks a rank are resident at once; more are admitted as blocks end.
     fn resident_blocks(&self) -> u32;
+    /// Whether more blocks are admitted when all resident ones wait. A GPU does not.
+    fn admits_when_stuck(&self) -> bool;
     /// What a run without progress means.
     fn idle(&self) -> Idle;
-    /// Which of `ready` threads (0 is the one that became ready first) runs next.
-    fn pick(&mut self, ready: usize) -> usize;
+    /// Where threads give way.
+    fn switches(&self) -> Switches;
+    /// Which of the ready threads (0 is the one that became ready first) runs next.
+    fn pick(&mut self, ready: &VecDeque<Ready>) -> usize;
 }
 
 /// Rank after rank and block after block; a thread runs until it suspends.
@@ -44,34 +73,16 @@ impl Schedule for Sequential {
     fn resident_blocks(&self) -> u32 {
         1
     }
-    fn idle(&self) -> Idle {
-        self.idle
-    }
-    fn pick(&mut self, _: usize) -> usize {
-        0
-    }
-}
-
-/// All blocks of all ranks at once, each thread in its turn.
-#[derive(Debug, Clone, Copy)]
-pub struct RoundRobin {
-    /// Blocks a rank that are resident at once.
-    pub resident_blocks: u32,
-    /// What a run without progress means.
-    pub idle: Idle,
-}
-
-impl Schedule for RoundRobin {
-    fn live(&self) -> Live {
-        Live::AllRanks
-    }
-    fn resident_blocks(&self) -> u32 {
-        self.resident_blocks
+    fn admits_when_stuck(&self) -> bool {
+        true
     }
     fn idle(&self) -> Idle {
         self.idle
     }
-    fn pick(&mut self, _: usize) -> usize {
+    fn switches(&self) -> Switches {
+        Switches::Waits
+    }
+    fn pick(&mut self, _: &VecDeque<Ready>) -> usize {
         0
     }
 }

@@ -1,5 +1,7 @@
 //! Fiber stacks, pooled: a fresh mapping costs a thousand times what a used one does.
 
+use std::cell::RefCell;
+
 use corosensei::stack::{Stack, StackPointer};
 
 /// Bytes of a stack. Untouched pages cost nothing.
@@ -37,6 +39,11 @@ unsafe impl Stack for FiberStack {
 }
 
 impl FiberStack {
+    /// Where it lies.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        self.low..self.low + STACK_BYTES
+    }
+
     /// Whether the lowest word is untouched.
     pub(crate) fn is_whole(&self) -> bool {
         // SAFETY: the lowest word above the guard page of a mapped stack; nobody runs on it now.
@@ -51,7 +58,22 @@ pub(crate) struct StackPool {
     mapped: Vec<usize>,
 }
 
+thread_local! {
+    /// The pool of the run before, for the next one on this OS thread.
+    static KEPT: RefCell<StackPool> = RefCell::default();
+}
+
 impl StackPool {
+    /// What earlier runs of this OS thread have mapped.
+    pub(crate) fn kept() -> StackPool {
+        KEPT.take()
+    }
+
+    /// Keeps the stacks for the next run. None may be handed out.
+    pub(crate) fn keep(self) {
+        KEPT.set(self);
+    }
+
     /// A stack, used or fresh. Panics when no memory can be mapped.
     pub(crate) fn take(&mut self) -> FiberStack {
         self.free.pop().unwrap_or_else(|| self.map())

@@ -5,7 +5,7 @@ use std::ops::Range;
 use collectives::Rank;
 use serde::{Deserialize, Serialize};
 
-use crate::observer::{Access, Observer, Operation, Order, Scope, ThreadId};
+use crate::observer::{Access, Observer, Order, Scope, ThreadId};
 
 /// A write of a watched byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,19 +55,30 @@ impl Observer for LastWriters {
         }
     }
 
+    fn watches_shared_memory(&self) -> bool {
+        false
+    }
+
     fn access(&mut self, access: &Access) {
-        if matches!(access.operation, Operation::Write | Operation::VolatileWrite) {
+        if access.operation.writes() {
             self.note(access);
         }
     }
 
     fn atomic(&mut self, access: &Access) {
-        if matches!(access.operation, Operation::AtomicStore | Operation::AtomicUpdate) {
+        if access.operation.writes() {
             self.note(access);
         }
     }
 
     fn fence(&mut self, _: ThreadId, _: Order, _: Scope, _: usize) {}
-    fn barrier(&mut self, _: Rank, _: u32) {}
+    fn barrier(&mut self, _: Rank, _: u32, _: Range<u32>) {}
     fn exit(&mut self, _: ThreadId) {}
+    fn enters(&mut self, _: ThreadId) {}
+    fn leaves(&mut self) -> Option<usize> {
+        None
+    }
+    fn settle(&mut self) -> bool {
+        false
+    }
 }

@@ -31,6 +31,12 @@ enum rc_event : unsigned {
   RC_ATOMIC_STORE = 4,
   RC_ATOMIC_RMW = 5,
   RC_FENCE = 6,
+  RC_COMPARE_AND_SWAP = 11,  // one begins; what it did is reported behind it, with RC_REPORT_ONLY
+  RC_PACKET_STORE = 12,      // data and flag in one unit of 8 or 16 bytes
+  RC_PACKET_LOAD = 13,
+  RC_PACKET_MATCH = 14,      // the packet just loaded is the one that was waited for
+  RC_WAVE_BARRIER = 15,      // wait for all threads of the wave
+  RC_REPORT_ONLY = 0x80,     // no place to switch threads
 };
 enum rc_order : unsigned { RC_RELAXED = 0, RC_ACQUIRE = 1, RC_RELEASE = 2, RC_ACQ_REL = 3, RC_SEQ_CST = 4 };
 enum rc_scope : unsigned { RC_WAVE = 0, RC_BLOCK = 1, RC_AGENT = 2, RC_SYSTEM = 3 };
@@ -48,6 +54,8 @@ struct rc_thread {
   char* dynamic_shared;  // and the dynamic part
   const rc_host* host;
   void* fiber;
+  unsigned long long clock;  // what the kernel read last, so that a time-out is no standstill
+  size_t shared_bytes;       // bytes at block_shared whose accesses are reported
 };
 
 extern "C" RC_HIDDEN rc_thread* rc_now;
@@ -89,8 +97,15 @@ struct rc_dynamic_shared_array {
 #ifdef RC_OBSERVED
 extern "C" RC_HIDDEN int rc_quiet;
 struct rc_reported {
-  rc_reported() { rc_quiet = 1; }
-  ~rc_reported() { rc_quiet = 0; }
+  // The compiler sees nobody read it between the two, so it is told that somebody does.
+  rc_reported() {
+    rc_quiet = 1;
+    asm volatile("" ::: "memory");
+  }
+  ~rc_reported() {
+    asm volatile("" ::: "memory");
+    rc_quiet = 0;
+  }
 };
 #else
 struct rc_reported {
@@ -148,9 +163,49 @@ static inline __attribute__((always_inline)) T rc_atomic_rmw(volatile T* p, rc_o
 template <class T>
 static inline __attribute__((always_inline)) bool rc_atomic_cas(volatile T* p, T* expected, T desired, rc_order order,
                                                                 rc_scope scope) {
-  rc_event_at(RC_ATOMIC_RMW, order, scope, sizeof(T), p);
+  rc_event_at(RC_COMPARE_AND_SWAP, order, scope, sizeof(T), p);
+  const bool swapped = [&] {
+    rc_reported reported;
+    return __atomic_compare_exchange(const_cast<T*>(p), expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }();
+  // One that fails only loads.
+  rc_event_at(rc_event(RC_REPORT_ONLY | (swapped ? RC_ATOMIC_RMW : RC_ATOMIC_LOAD)), order, scope, sizeof(T), p);
+  return swapped;
+}
+
+// Packets: data and flag stored and loaded as one unit, which the hardware does not tear.
+template <class T>
+static inline __attribute__((always_inline)) void rc_packet_store(T* p, T packet) {
+  static_assert(sizeof(T) == 8 || sizeof(T) == 16, "a packet has 8 or 16 bytes");
+  rc_event_at(RC_PACKET_STORE, RC_RELAXED, RC_SYSTEM, sizeof(T), p);
   rc_reported reported;
-  return __atomic_compare_exchange(const_cast<T*>(p), expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  memcpy(p, &packet, sizeof(T));
+}
+template <class T>
+static inline __attribute__((always_inline)) T rc_packet_load(const T* p) {
+  static_assert(sizeof(T) == 8 || sizeof(T) == 16, "a packet has 8 or 16 bytes");
+  rc_event_at(RC_PACKET_LOAD, RC_RELAXED, RC_SYSTEM, sizeof(T), p);
+  rc_reported reported;
+  T packet;
+  memcpy(&packet, p, sizeof(T));
+  return packet;
+}
+// Waits for the packet that `matches` accepts.
+template <class T, class Matches>
+static inline __attribute__((always_inline)) T rc_packet_wait(const T* p, Matches matches) {
+  for (;;) {
+    const T packet = rc_packet_load(p);
+    if (matches(packet)) {
+      rc_event_at(rc_event(RC_PACKET_MATCH | RC_REPORT_ONLY), RC_RELAXED, RC_SYSTEM, sizeof(T), p);
+      return packet;
+    }
+    rc_event_at(RC_SPIN, RC_RELAXED, RC_SYSTEM, 0, nullptr);
+  }
+}
+
+// Waits for all threads of the wave that still run, and orders their memory.
+static inline __attribute__((always_inline)) void __syncwarp(unsigned = 0xffffffffu) {
+  rc_event_at(RC_WAVE_BARRIER, RC_ACQ_REL, RC_WAVE, 0, nullptr);
 }
 
 // What the kernel says about its own launch (RC_RECORD_LAUNCH in rankcheck.h).
@@ -174,4 +229,10 @@ struct rc_module {
   const rc_entry* entries;
   rc_thread** now;
   rc_launch_record* record;
+  unsigned observed;  // 1 where accesses report themselves
 };
+#ifdef RC_OBSERVED
+#define RC_IS_OBSERVED 1
+#else
+#define RC_IS_OBSERVED 0
+#endif

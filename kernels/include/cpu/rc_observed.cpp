@@ -16,10 +16,11 @@ inline __attribute__((always_inline)) void report(unsigned what, const volatile 
 }
 inline __attribute__((always_inline)) void access(unsigned kind, const volatile void* address, size_t size,
                                                   const void* site) {
-  if (!rc_now || rc_quiet) return;
+  if (!rc_now || rc_quiet || address == &rc_quiet) return;
   const rc_host* host = rc_now->host;
   const uintptr_t end = (uintptr_t)address + size;  // overlaps the watched range?
-  if (end > host->watch_first && (uintptr_t)address < host->watch_end)
+  const bool shared = (uintptr_t)address - (uintptr_t)rc_now->block_shared < rc_now->shared_bytes;
+  if (shared || (end > host->watch_first && (uintptr_t)address < host->watch_end))
     report(kind | RC_SYSTEM << 16 | (size > 255 ? 255u : unsigned(size)) << 24, address, site);
 }
 inline __attribute__((always_inline)) void volatile_access(unsigned kind, const volatile void* address, unsigned size,
@@ -27,11 +28,15 @@ inline __attribute__((always_inline)) void volatile_access(unsigned kind, const 
   // Reported wherever it is: a thread that polls a flag must be seen to wait.
   if (rc_now && !rc_quiet) report(kind | RC_SYSTEM << 16 | size << 24, address, site);
 }
-// Long accesses are reported in pieces whose size fits the event.
+// A copy is reported in naturally aligned pieces of at most 16 bytes.
 void range(unsigned kind, const volatile void* address, size_t size, const void* site) {
-  const volatile char* p = static_cast<const volatile char*>(address);
-  for (; size > 128; p += 128, size -= 128) access(kind, p, 128, site);
-  access(kind, p, size, site);
+  uintptr_t at = (uintptr_t)address;
+  for (const uintptr_t end = at + size; at < end;) {
+    size_t piece = 16;
+    while (piece > 1 && (at % piece != 0 || piece > end - at)) piece /= 2;
+    access(kind, (const volatile void*)at, piece, site);
+    at += piece;
+  }
 }
 unsigned order_of(int order) {
   switch (order) {
@@ -46,6 +51,16 @@ unsigned order_of(int order) {
 inline __attribute__((always_inline)) void atomic(unsigned event, int order, const volatile void* address, unsigned size,
                                                   const void* site) {
   if (rc_now && !rc_quiet) report(event | order_of(order) << 8 | RC_SYSTEM << 16 | size << 24, address, site);
+}
+
+// One that fails is a load with the order of failure.
+template <class T>
+inline __attribute__((always_inline)) bool compare_and_swap(volatile T* p, T* expected, T desired, int order, int failure,
+                                                            const void* site) {
+  atomic(RC_COMPARE_AND_SWAP, order, p, sizeof(T), site);
+  const bool swapped = __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  atomic(RC_REPORT_ONLY | (swapped ? RC_ATOMIC_RMW : RC_ATOMIC_LOAD), swapped ? order : failure, p, sizeof(T), site);
+  return swapped;
 }
 
 }  // namespace
@@ -91,17 +106,14 @@ HOOK void __tsan_write_range(void* p, unsigned long n) { range(RC_WRITE, p, n, S
     atomic(RC_ATOMIC_RMW, o, p, sizeof(T), SITE);                                                    \
     return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                              \
   }                                                                                                  \
-  HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* e, T v, int o, int) {     \
-    atomic(RC_ATOMIC_RMW, o, p, sizeof(T), SITE);                                                    \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);          \
+  HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* e, T v, int o, int failure) { \
+    return compare_and_swap(p, e, v, o, failure, SITE);                                              \
   }                                                                                                  \
-  HOOK int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* e, T v, int o, int) {       \
-    atomic(RC_ATOMIC_RMW, o, p, sizeof(T), SITE);                                                    \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);          \
+  HOOK int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* e, T v, int o, int failure) { \
+    return compare_and_swap(p, e, v, o, failure, SITE);                                              \
   }                                                                                                  \
-  HOOK T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T e, T v, int o, int) {           \
-    atomic(RC_ATOMIC_RMW, o, p, sizeof(T), SITE);                                                    \
-    __atomic_compare_exchange_n(p, &e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
+  HOOK T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T e, T v, int o, int failure) {   \
+    compare_and_swap(p, &e, v, o, failure, SITE);                                                    \
     return e;                                                                                        \
   }
 #define UPDATE(bits, T, name)                                                                        \

@@ -46,8 +46,8 @@ static inline float __uint_as_float(unsigned i) { float f; memcpy(&f, &i, 4); re
 static inline void __nanosleep(unsigned) { rc_event_at(RC_SPIN, RC_RELAXED, RC_SYSTEM, 0, nullptr); }
 static inline void __builtin_amdgcn_s_sleep(int) { rc_event_at(RC_SPIN, RC_RELAXED, RC_SYSTEM, 0, nullptr); }
 static inline void __builtin_amdgcn_s_barrier() { __syncthreads(); }
-static inline unsigned long long wall_clock64() { return __builtin_ia32_rdtsc(); }
-static inline long long clock64() { return static_cast<long long>(__builtin_ia32_rdtsc()); }
+static inline unsigned long long wall_clock64() { return rc_now->clock = __builtin_ia32_rdtsc(); }
+static inline long long clock64() { return static_cast<long long>(wall_clock64()); }
 
 #define RC_VENDOR_ATOMIC(suffix, scope)                                                                              \
   template <class T, class U>                                                                                        \

@@ -16,6 +16,9 @@ const FIRST: u64 = 0x1000_0000_0000;
 /// At least this far from one heap to the next; no heap may be larger.
 pub const HEAP_SPACING: u64 = 96 << 30;
 const SLOTS: u64 = 16;
+/// Where heaps lie in any process; nothing else does.
+pub(crate) const ADDRESSES: std::ops::Range<usize> =
+    FIRST as usize..(FIRST + (SLOTS + 1) * HEAP_SPACING) as usize;
 
 /// Where a process that hosts `viewer` maps `rank`'s heap.
 pub fn heap_address(rank: Rank, viewer: Rank) -> u64 {

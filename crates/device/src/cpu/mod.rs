@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use collectives::Rank;
-use simt::{Idle, LastWriters, Module, NoObserver, RankLaunch, RoundRobin, Schedule, Sequential};
+use simt::{
+    Idle, LastWriters, Module, NoObserver, Races, RankLaunch, Schedule, Seeded, Sequential,
+};
 
 pub use arguments::trap;
 pub use control::{Control, Phase, RankControl};
@@ -132,13 +134,25 @@ impl Device for CpuDevice {
         }
         let mut schedule: Box<dyn Schedule> = match interleaving {
             Interleaving::Sequential => Box::new(Sequential { idle: self.idle }),
-            Interleaving::CoResident { resident_blocks } => {
-                Box::new(RoundRobin { resident_blocks, idle: self.idle })
+            Interleaving::CoResident { resident_blocks, seed, .. } => {
+                Box::new(Seeded::new(seed, resident_blocks, self.idle, heap::ADDRESSES))
             }
         };
         if watched.is_empty() {
+            let writes = Vec::new();
+            let races = match interleaving {
+                Interleaving::CoResident { weak: true, seed, .. } => {
+                    Some(Races::with_late_stores(heap::ADDRESSES, seed))
+                }
+                Interleaving::CoResident { race: true, .. } => Some(Races::new(heap::ADDRESSES)),
+                Interleaving::CoResident { .. } | Interleaving::Sequential => None,
+            };
+            if let Some(mut races) = races {
+                let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut races)?;
+                return Ok(Launched { outcome, writes, races: races.into_found() });
+            }
             let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut NoObserver)?;
-            return Ok(Launched { outcome, writes: Vec::new() });
+            return Ok(Launched { outcome, writes, races: Vec::new() });
         }
         let addresses = watched.iter().map(|byte| {
             let heap = self.heaps.get(&byte.rank).ok_or(DeviceError::NoRank(byte.rank, "heap"))?;
@@ -147,6 +161,6 @@ impl Device for CpuDevice {
         let addresses = addresses.collect::<Result<Vec<_>, DeviceError>>()?;
         let mut writers = LastWriters::of(addresses);
         let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut writers)?;
-        Ok(Launched { outcome, writes: writers.writes() })
+        Ok(Launched { outcome, writes: writers.writes(), races: Vec::new() })
     }
 }

@@ -12,7 +12,7 @@ use launch::budget::Budget;
 use launch::builder::Builder;
 use launch::run::Surroundings;
 use launch::runner::Options;
-use launch::{Event, Runner};
+use launch::{Event, Runner, Schedules};
 use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
 
 use crate::commands::select::Select;
@@ -42,6 +42,26 @@ pub(crate) struct Arguments {
     /// In which orders logical ranks run.
     #[arg(long, default_value = "some")]
     orders: OrdersArgument,
+    /// Under how many schedules a case runs whose ranks wait for each other [default: 5, or 1
+    /// with --schedule-seed].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    schedules: Option<u64>,
+    /// Seed of the first schedule; the others follow. 0 is the round robin.
+    #[arg(long, value_name = "N")]
+    schedule_seed: Option<u64>,
+    /// Look for data races in all kernels, not in those alone whose ranks wait for each other.
+    #[arg(long, conflicts_with = "no_race")]
+    race: bool,
+    /// Do not look for data races.
+    #[arg(long)]
+    no_race: bool,
+    /// Let plain stores become visible late and out of order until a release, fence or barrier
+    /// orders them, so that a missing one gives wrong bytes and not a race alone.
+    #[arg(long)]
+    weak: bool,
+    /// How many blocks a rank are resident at once where ranks run at once [default: all].
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
+    residency: Option<u32>,
     /// An unsupported case makes the run fail.
     #[arg(long)]
     strict: bool,
@@ -152,6 +172,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             budget: Budget::of_this_machine(),
             timeout: arguments.timeout,
             all_orders: arguments.orders == OrdersArgument::All,
+            schedules: schedules(arguments),
             keep_heaps: keep_heaps(arguments)?,
             replay_arguments: replay_arguments(arguments),
             commit: environment.commit.clone(),
@@ -227,8 +248,39 @@ fn keep_heaps(arguments: &Arguments) -> anyhow::Result<Option<PathBuf>> {
     Ok(arguments.keep_heaps.clone())
 }
 
+fn schedules(arguments: &Arguments) -> Schedules {
+    let all = Schedules::default();
+    Schedules {
+        count: match (arguments.schedules, arguments.schedule_seed) {
+            (Some(count), _) => count,
+            (None, Some(_)) => 1,
+            (None, None) => all.count,
+        },
+        first: arguments.schedule_seed.unwrap_or(all.first),
+        race: !arguments.no_race,
+        everywhere: arguments.race,
+        weak: arguments.weak,
+        residency: arguments.residency,
+    }
+}
+
 fn replay_arguments(arguments: &Arguments) -> String {
     let kernels = &arguments.select.kernels;
     let word = |folder: &PathBuf| launch::run::shell_word(&folder.display().to_string());
-    kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect()
+    let mut text: String =
+        kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect();
+    if let Some(blocks) = arguments.residency {
+        text += &format!(" --residency {blocks}");
+    }
+    let flags = [
+        (arguments.race, " --race"),
+        (arguments.no_race, " --no-race"),
+        (arguments.weak, " --weak"),
+    ];
+    for (given, argument) in flags {
+        if given {
+            text += argument;
+        }
+    }
+    text
 }

@@ -1,0 +1,169 @@
+//! Weak memory: plain stores to a heap that others see late and out of order.
+//!
+//! A plain store stays aside until a thread is known to come after it (happens-before), or until
+//! a seeded drain shows it to everybody. While a thread runs, memory holds what it may see; when
+//! it gives way, memory is as everybody sees it. Nobody can be misled who waits as the memory
+//! model wants it: the last write before a race-free read is always seen. Atomics, volatile
+//! accesses and packets are never late: what is late is the data that a flag should publish.
+
+use super::clock::Epoch;
+use super::threads::Threads;
+
+/// More stores than this are not kept aside.
+const ASIDE: usize = 256;
+/// An access has no more bytes.
+const LONGEST: usize = 16;
+
+/// A store that not everybody sees.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    epoch: Epoch,
+    address: usize,
+    size: usize,
+    /// What it wrote.
+    new: [u8; LONGEST],
+    /// What stands beneath it, while it is shown.
+    old: [u8; LONGEST],
+    shown: bool,
+}
+
+impl Entry {
+    fn show(&mut self) {
+        self.old = load(self.address, self.size);
+        store(self.address, &self.new[..self.size]);
+        self.shown = true;
+    }
+
+    fn hide(&mut self) {
+        if self.shown {
+            self.new = load(self.address, self.size);
+            store(self.address, &self.old[..self.size]);
+            self.shown = false;
+        }
+    }
+
+    fn overlaps(&self, address: usize, size: usize) -> bool {
+        self.address < address + size && address < self.address + self.size
+    }
+}
+
+fn load(address: usize, size: usize) -> [u8; LONGEST] {
+    let mut bytes = [0; LONGEST];
+    for (at, byte) in bytes[..size].iter_mut().enumerate() {
+        // SAFETY: a kernel thread has accessed these bytes of a heap or is about to, and heaps
+        // stay mapped during a run; everything runs on one OS thread.
+        *byte = unsafe { ((address + at) as *const u8).read_volatile() };
+    }
+    bytes
+}
+
+fn store(address: usize, bytes: &[u8]) {
+    for (at, byte) in bytes.iter().enumerate() {
+        // SAFETY: as in `load`; a kernel thread has stored to these bytes.
+        unsafe { ((address + at) as *mut u8).write_volatile(*byte) };
+    }
+}
+
+/// Stores that not everybody sees, the oldest first.
+#[derive(Debug)]
+pub(super) struct Weak {
+    entries: Vec<Entry>,
+    /// A store that was announced and may not have happened yet.
+    announced: Option<Entry>,
+    state: u64,
+    /// One step in so many drains a store.
+    rarely: u64,
+}
+
+impl Weak {
+    pub(super) fn new(seed: u64) -> Weak {
+        let mut state = seed;
+        let rarely = 4 << (2 * (next(&mut state) % 3));
+        Weak { entries: Vec::new(), announced: None, state, rarely }
+    }
+
+    /// A thread goes on: memory becomes what it may see.
+    pub(super) fn enters(&mut self, slot: usize, threads: &Threads) {
+        let thread = threads.get(slot);
+        for entry in self.entries.iter_mut().filter(|entry| thread.follows(entry.epoch)) {
+            entry.show();
+        }
+    }
+
+    /// It gives way: memory becomes what everybody sees. Answers what was drained, if anything.
+    pub(super) fn leaves(&mut self) -> Option<usize> {
+        self.hide();
+        let number = next(&mut self.state);
+        let full = self.entries.len() > ASIDE;
+        if self.entries.is_empty() || (!full && !number.is_multiple_of(self.rarely)) {
+            return None;
+        }
+        let pick = if full { 0 } else { (number >> 32) as usize % self.entries.len() };
+        let Entry { address, size, .. } = self.entries[pick];
+        // The order of stores to one byte is everybody's.
+        let older = self.entries[..pick].iter().any(|entry| entry.overlaps(address, size));
+        (!older).then(|| {
+            let entry = self.entries.remove(pick);
+            store(entry.address, &entry.new[..entry.size]);
+            entry.address
+        })
+    }
+
+    /// A plain store is about to happen.
+    pub(super) fn announce(&mut self, epoch: Epoch, address: usize, size: usize) {
+        let old = load(address, size);
+        self.announced = Some(Entry { epoch, address, size, new: old, old, shown: true });
+    }
+
+    /// The store that was announced has happened.
+    pub(super) fn happened(&mut self) {
+        self.entries.extend(self.announced.take());
+    }
+
+    /// Everybody sees these bytes as they are now, the running thread too.
+    pub(super) fn settle_bytes(
+        &mut self,
+        address: usize,
+        size: usize,
+        slot: usize,
+        threads: &Threads,
+    ) {
+        if let Some(last) = self.entries.iter().rposition(|entry| entry.overlaps(address, size)) {
+            self.hide();
+            for entry in self.entries.drain(..=last) {
+                store(entry.address, &entry.new[..entry.size]);
+            }
+            self.enters(slot, threads);
+        }
+    }
+
+    /// Everybody sees everything. Answers whether that changed anything.
+    pub(super) fn settle(&mut self) -> bool {
+        self.hide();
+        let any = !self.entries.is_empty();
+        for entry in self.entries.drain(..) {
+            store(entry.address, &entry.new[..entry.size]);
+        }
+        any
+    }
+
+    /// What a thread may see has grown.
+    pub(super) fn refresh(&mut self, slot: usize, threads: &Threads) {
+        if self.entries.iter().any(|entry| !entry.shown) {
+            self.hide();
+            self.enters(slot, threads);
+        }
+    }
+
+    /// Memory becomes what everybody sees.
+    pub(super) fn hide(&mut self) {
+        self.happened();
+        self.entries.iter_mut().rev().for_each(Entry::hide);
+    }
+}
+
+/// The next number of a sequence (splitmix64).
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    collectives::fill::mix(*state)
+}

@@ -1,0 +1,168 @@
+//! Schedules, data races and deadlocks, as users see them: wrong kernels are found with their
+//! lines, and the replay gives the same again.
+
+use rankcheck_tests::Project;
+use rstest::rstest;
+use serde_json::Value;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
+
+const MANIFEST: &str = "kernel: t/k
+collective: all_gather
+source: k.hip
+requires: [concurrent]
+launch: {grid: blocks, threads: 64}
+defines: {ELEM: dtype.storage}
+variants:
+  right: {entry: k_right, tile: {m: 1, n: 64}, blocks: 1}
+  relaxed: {entry: k_relaxed, tile: {m: 1, n: 64}, blocks: 1}
+  agent: {entry: k_agent, tile: {m: 1, n: 64}, blocks: 1}
+  no_barrier: {entry: k_no_barrier, tile: {m: 1, n: 64}, blocks: 1}
+  absent: {entry: k_absent, tile: {m: 1, n: 64}, blocks: 1}
+  crowd: {entry: k_crowd, tile: {m: 1, n: 64}, blocks: 3}
+workspace:
+  staging: {type: u16, count: m * n * group.size, init: zero, between_calls: keep, judge: ignore}
+  ready: {type: u32, count: group.size, init: zero, between_calls: keep, judge: ignore}
+  arrived: {type: u32, count: 1, init: zero, between_calls: reset, judge: ignore}
+args: [{ptr: input}, {ptr: output}, {i32: m}, {i32: n}, {i64: input.row_stride}, {i64: output.row_stride},
+       {table: {of: heap_base, over: world, as: u64}}, {table: {of: rank, over: group, as: i32}}, {i32: rank},
+       {i32: group.rank}, {i32: group.size}, {ptr: workspace.staging}, {ptr: workspace.ready},
+       {ptr: workspace.arrived}, {u32: epoch}]
+";
+
+/// Every rank pushes to staging, raises a flag there, waits for all flags and copies.
+const SOURCE: &str = r#"#include "rankcheck.h"
+enum Fault { RIGHT, RELAXED, AGENT, NO_BARRIER, ABSENT, CROWD };
+#define PARAMETERS const ELEM* input, ELEM* output, int m, int n, rc_i64 is, rc_i64 os, const rc_u64* bases, \
+  const int* ranks, int rank, int group_rank, int group_size, ELEM* staging, rc_u32* ready, rc_u32* arrived, rc_u32 epoch
+template <Fault F> __device__ void body(PARAMETERS) {
+  const int t = threadIdx.x;
+  const rc_u32 tick = epoch + 1;
+  if (F == CROWD) {
+    if (t == 0) rc_fetch_add_system(arrived, 1u);
+    if (t == 0) while (rc_load_acquire_system(arrived) < gridDim.x) rc_spin_hint();
+    __syncthreads();
+  }
+  if (blockIdx.x != 0) return;
+  for (int i = t; i < m * n; i += blockDim.x)
+    for (int p = 0; p < group_size; p++)
+      rc_peer(staging + group_rank * m * n, bases, rank, ranks[p])[i] = input[i / n * is + i % n];
+  if (F != NO_BARRIER) __syncthreads();
+  if (t < group_size && !(F == ABSENT && rank == 1)) {
+    rc_u32* flag = rc_peer(ready + group_rank, bases, rank, ranks[t]);
+    if (F == RELAXED)
+      __hip_atomic_store(flag, tick, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    else if (F == AGENT)
+      __hip_atomic_store(flag, tick, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+    else
+      __hip_atomic_store(flag, tick, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+  }
+  if (t < group_size)
+    while (__hip_atomic_load(ready + t, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) < tick) rc_spin_hint();
+  __syncthreads();
+  for (int i = t; i < m * n * group_size; i += blockDim.x)
+    output[i / n * os + i % n] = staging[i];
+}
+#define KERNEL(name, fault) \
+  RC_KERNEL name(PARAMETERS) { \
+    body<fault>(input, output, m, n, is, os, bases, ranks, rank, group_rank, group_size, staging, ready, arrived, epoch); \
+  }
+KERNEL(k_right, RIGHT) KERNEL(k_relaxed, RELAXED) KERNEL(k_agent, AGENT)
+KERNEL(k_no_barrier, NO_BARRIER) KERNEL(k_absent, ABSENT) KERNEL(k_crowd, CROWD)
+"#;
+
+/// A line of [`SOURCE`] that holds this text, from 1.
+fn line(text: &str) -> String {
+    let at = SOURCE.lines().position(|line| line.contains(text)).expect("the source has it");
+    format!("k.hip:{}", at + 1)
+}
+
+fn project(variant: &str) -> Project {
+    let project = Project::new(BINARY);
+    project.write("kernels/k.yaml", MANIFEST);
+    project.write("kernels/k.hip", SOURCE);
+    let scenario = format!(
+        "scenario: t/s\nkernel: t/k\nvariant: {variant}\nranks: 2\ndtype: f16\nshape: 3x17\n"
+    );
+    project.write("scenarios/s.yaml", &scenario);
+    project
+}
+
+fn case(project: &Project, arguments: &[&str]) -> (String, Value) {
+    let mut all = vec!["--mode", "logical"];
+    all.extend(arguments);
+    let (said, report) = project.json(&all);
+    (said.stdout, report["cases"][0].clone())
+}
+
+fn kinds(case: &Value) -> Vec<&str> {
+    let findings = case["findings"].as_array().expect("findings");
+    findings.iter().map(|finding| finding["kind"].as_str().expect("a kind")).collect()
+}
+
+#[rstest]
+#[case(&["--schedules", "200"])]
+#[case(&["--schedules", "100", "--weak"])]
+fn a_right_kernel_is_clean_under_every_schedule(#[case] arguments: &[&str]) {
+    let (said, case) = case(&project("right"), arguments);
+    assert_eq!(case["verdict"], "pass", "{said}");
+    assert_eq!(case["race"], true);
+    assert!(case["schedules"].as_u64() >= Some(100));
+}
+
+/// What is wrong, the line that must be named, and a part of what would have ordered it.
+#[rstest]
+#[case("relaxed", "F == RELAXED", 1, "a relaxed store publishes nothing")]
+#[case("agent", "F == AGENT", 1, "both need system scope")]
+#[case("no_barrier", "rc_peer(staging", 0, "a block barrier before it")]
+fn a_race_is_told_with_both_lines_and_what_would_have_ordered_it(
+    #[case] variant: &str,
+    #[case] text: &str,
+    #[case] below: usize,
+    #[case] why: &str,
+) {
+    let (said, case) = case(&project(variant), &["--report", "human", "--schedules", "8"]);
+    assert_eq!(kinds(&case)[0], "data_race", "{said}");
+    assert_eq!(case["schedules_failed"], 8, "happens-before needs no lucky schedule");
+    let named = line(text);
+    let (file, number) = named.split_once(':').expect("a line");
+    let wanted = number.parse::<usize>().expect("a number") + below;
+    assert!(
+        said.contains(&format!("{file}:{wanted}")) || said.contains(&format!(":{wanted} ")),
+        "{wanted}: {said}"
+    );
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
+fn late_stores_make_a_missing_release_wrong_bytes() {
+    let (said, case) = case(&project("relaxed"), &["--schedules", "50", "--weak"]);
+    assert!(kinds(&case).contains(&"output_mismatch"), "{said}");
+}
+
+#[test]
+fn a_deadlock_names_the_flag_and_its_value() {
+    let (said, case) = case(&project("absent"), &["--report", "human"]);
+    assert_eq!(kinds(&case), ["deadlock"], "{said}");
+    assert!(said.contains("waits for `ready[1]` of rank 0 to change, now 0"), "{said}");
+}
+
+#[rstest]
+#[case("3", "pass")]
+#[case("2", "fail")]
+fn a_grid_barrier_needs_all_of_its_blocks(#[case] residency: &str, #[case] verdict: &str) {
+    let (said, case) = case(&project("crowd"), &["--residency", residency]);
+    assert_eq!(case["verdict"], verdict, "{said}");
+}
+
+#[rstest]
+fn the_same_seed_gives_the_same_schedule(#[values("1", "2", "3", "4")] seed: &str) {
+    let hash = |extra: &[&str]| {
+        let arguments: Vec<&str> = ["--schedule-seed", seed].iter().chain(extra).copied().collect();
+        case(&project("right"), &arguments).1["schedule_hash"].clone()
+    };
+    let first = hash(&[]);
+    assert!(first.is_string());
+    assert_eq!(first, hash(&[]));
+    assert_eq!(first, hash(&["--no-race"]), "whether races are looked for changes nothing");
+}
