@@ -228,8 +228,11 @@ fn problem() -> Problem {
         tile: Tile { m: 1, n: 1 },
         blocks: 1,
         root: GroupRank(0),
+        details: collectives::Details::default(),
     };
     Problem {
+        numerics: collectives::Numerics::default(),
+        output_init: collectives::Init::Poison,
         collective: Collective::AllGather,
         world: 1,
         dtype: DType::F32,

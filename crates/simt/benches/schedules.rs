@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use collectives::{
-    Call, Collective, DType, Data, GroupRank, GroupSpec, Layout, Problem, Rank, Shape, Tile,
+    Call, Collective, DType, Data, Details, GroupRank, GroupSpec, Init, Layout, Numerics, Problem,
+    Rank, Shape, Tile,
 };
 use kernels::{Build, Cache, Compiler, Library, Recipe};
 use simt::{
@@ -110,8 +111,17 @@ fn problem(tile: Tile) -> Problem {
         in_place: false,
         guard_bytes: 0,
         data: Data::default(),
+        numerics: Numerics::default(),
+        output_init: Init::Poison,
         workspaces: Vec::new(),
-        calls: vec![Call { shape, group, tile, blocks: 1, root: GroupRank(0) }],
+        calls: vec![Call {
+            shape,
+            group,
+            tile,
+            blocks: 1,
+            root: GroupRank(0),
+            details: Details::default(),
+        }],
         seed: 1,
     }
 }

@@ -203,11 +203,6 @@ static inline __attribute__((always_inline)) T rc_packet_wait(const T* p, Matche
   }
 }
 
-// Waits for all threads of the wave that still run, and orders their memory.
-static inline __attribute__((always_inline)) void __syncwarp(unsigned = 0xffffffffu) {
-  rc_event_at(RC_WAVE_BARRIER, RC_ACQ_REL, RC_WAVE, 0, nullptr);
-}
-
 // What the kernel says about its own launch (RC_RECORD_LAUNCH in rankcheck.h).
 struct rc_launch_record {
   unsigned written, tile_m, tile_n, group_size, blocks, threads;

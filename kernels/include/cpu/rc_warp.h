@@ -32,8 +32,23 @@ static inline rc_lanes rc_existing_lanes() {
   return ~0ull >> (64 - count);
 }
 
-// Leaves `value` and returns the values of all lanes of the mask.
-static inline const unsigned long long* rc_meet(rc_lanes mask, unsigned long long value) {
+// Leaves `value`; whether this meeting has come, and where its values are. The machinery's own
+// accesses are not the kernel's: they are not reported.
+struct rc_met {
+  const rc_meeting* meeting;
+  const unsigned long long* values;
+  unsigned generation;
+  bool over() const {
+    rc_reported reported;
+    return *static_cast<const volatile unsigned*>(&meeting->generation) != generation;
+  }
+  unsigned long long operator[](int lane) const {
+    rc_reported reported;
+    return values[lane];
+  }
+};
+static inline rc_met rc_arrive(rc_lanes mask, unsigned long long value) {
+  rc_reported reported;
   const rc_lanes lanes = mask & rc_existing_lanes();
   rc_meetings& all = rc_warps[rc_now->tid.x / RC_WARP_SIZE];
   if (all.used > rc_meetings::MOST) all.used = 0;
@@ -55,9 +70,13 @@ static inline const unsigned long long* rc_meet(rc_lanes mask, unsigned long lon
     meeting.arrived = 0;
     meeting.generation++;
   }
-  volatile unsigned* now = &meeting.generation;
-  while (*now == generation) rc_event_at(RC_SPIN, RC_ACQ_REL, RC_WAVE, 0, nullptr);
-  return values;
+  return {&meeting, values, generation};
+}
+// Leaves `value` and waits for the values of all lanes of the mask.
+static inline rc_met rc_meet(rc_lanes mask, unsigned long long value) {
+  const rc_met met = rc_arrive(mask, value);
+  while (!met.over()) rc_event_at(RC_SPIN, RC_ACQ_REL, RC_WAVE, 0, nullptr);
+  return met;
 }
 template <class T>
 static inline T rc_shuffle(rc_lanes mask, T value, int lane) {
@@ -70,7 +89,7 @@ static inline T rc_shuffle(rc_lanes mask, T value, int lane) {
 }
 static inline rc_lanes rc_ballot(rc_lanes mask, bool predicate) {
   const rc_lanes lanes = mask & rc_existing_lanes();
-  const unsigned long long* values = rc_meet(mask, predicate);
+  const rc_met values = rc_meet(mask, predicate);
   rc_lanes set = 0;
   for (int lane = 0; lane < RC_WARP_SIZE; lane++)
     if (lanes >> lane & 1 && values[lane]) set |= 1ull << lane;
@@ -117,7 +136,14 @@ static inline int __all_sync(rc_lanes mask, int p) { return rc_ballot(mask, p) =
 static inline unsigned long long __ballot(int p) { return rc_ballot(RC_ALL_LANES, p); }
 static inline int __any(int p) { return __any_sync(RC_ALL_LANES, p); }
 static inline int __all(int p) { return __all_sync(RC_ALL_LANES, p); }
-static inline void __syncwarp(rc_lanes mask = RC_ALL_LANES) { rc_meet(mask, 0); }
+// Waits for the lanes of the mask and orders their memory. The executor knows whole waves of 32.
+static inline void __syncwarp(rc_lanes mask = RC_ALL_LANES) {
+  const bool whole = (mask & rc_existing_lanes()) == rc_existing_lanes();
+  if (RC_WARP_SIZE == 32 && whole)
+    rc_event_at(RC_WAVE_BARRIER, RC_ACQ_REL, RC_WAVE, 0, nullptr);
+  else
+    rc_meet(mask, 0);
+}
 #define __builtin_amdgcn_wave_barrier() __syncwarp()
 static inline rc_ballot_result __activemask() { return rc_ballot_result(rc_existing_lanes()); }
 static inline unsigned __lane_id() { return unsigned(rc_lane()); }
