@@ -5,7 +5,8 @@
 //   rc_load_acquire_system(flag)    and _relaxed_; rc_store_release_system; rc_fetch_add_system
 //   rc_fence_system()               orders everything before it against everything behind it
 //   rc_spin_hint()                  inside every loop that waits for memory to change
-//   RC_STEP()                       at the end of a tile: nothing on a GPU, better order on a CPU
+//   RC_STEP()                       at the end of a tile: nothing on a GPU; on a CPU, where all ranks
+//                                   run at once, a place to let other threads go on
 //   RC_RECORD_LAUNCH(m, n, group)   says which tile and group size the kernel really used
 #pragma once
 

@@ -78,6 +78,7 @@ pub fn run(
             _ => watched.clone(),
         },
         switches,
+        tile_steps: schedule.live() == Live::AllRanks,
         watched,
         watches_shared_memory: observer.watches_shared_memory(),
         // SAFETY: only the lifetime is erased; the pointer is used until `run` returns.

@@ -75,6 +75,7 @@ impl Event {
             return None;
         }
         match self.kind() {
+            kind::TILE_STEP if !shared.tile_steps => None,
             kind::BARRIER | kind::WAVE_BARRIER | kind::TILE_STEP | kind::SPIN => {
                 link.last_atomic.set((0, 0));
                 Some(self.kind())

@@ -23,6 +23,9 @@ pub(crate) struct Shared {
     /// Addresses of flags that were written since the engine looked last.
     pub(crate) stored: RefCell<Vec<usize>>,
     pub(crate) switches: Switches,
+    /// Whether the end of a tile is a place to switch. Among the blocks of one rank it is not: a
+    /// switch costs more than the better order of stores gains.
+    pub(crate) tile_steps: bool,
     /// What the observer wants to see.
     pub(crate) watched: Range<usize>,
     /// Whether the observer wants to see block-shared memory.
