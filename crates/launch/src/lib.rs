@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod attribution;
+mod blank;
 pub mod budget;
 pub mod builder;
 pub mod event;
@@ -21,6 +22,7 @@ pub mod schedules;
 pub mod source_lines;
 pub mod worker;
 
+pub use blank::shell_word;
 pub use event::{CallResult, CaseResult, Effective, Environment, Event, Source, Summary, Verdict};
 pub use orders::Orders;
 pub use pool::{Pool, PoolError};

@@ -10,9 +10,10 @@ use scenario::{Case, Mode, Reason};
 use simt::{End, Outcome};
 
 use crate::attribution;
+use crate::blank::{blank, not_run};
 use crate::budget::{Budget, show_bytes};
 use crate::builder::Builder;
-use crate::event::{CallResult, CaseResult, Effective, Location, RequestedLaunch, Source, Verdict};
+use crate::event::{CaseResult, Effective, Verdict};
 use crate::findings::{Asked, Context, launch_mismatch};
 use crate::job::Job;
 use crate::orders::{self, Orders};
@@ -88,12 +89,6 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
     result
 }
 
-/// The result of a case that an interrupt kept from running to its end.
-pub(crate) fn not_run(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
-    let reason = Some(Reason::new("a run to its end", "an interrupt"));
-    CaseResult { verdict: Verdict::NotRun, reason, ..blank(case, mode, around) }
-}
-
 /// Whether ranks run at once: they must where they wait for each other, and may where the user
 /// wants to see races.
 fn together(case: &Case, mode: Mode, around: &Surroundings) -> bool {
@@ -104,73 +99,6 @@ fn together(case: &Case, mode: Mode, around: &Surroundings) -> bool {
 enum Ended {
     Unsupported(Reason),
     Finding(Box<Finding>),
-}
-
-fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
-    let calls =
-        case.problem.calls.iter().zip(&case.requested).map(|(call, requested)| CallResult {
-            group: call.group.to_string(),
-            dtype: case.problem.dtype,
-            op: case.problem.collective.reduces().then(|| call.details.op.to_string()),
-            shape: [call.shape.m, call.shape.n],
-            requested: RequestedLaunch {
-                tile: requested.tile,
-                blocks: requested.blocks,
-                threads: None,
-            },
-            effective: None,
-        });
-    let file = case.file.display().to_string();
-    let replay = format!(
-        "rankcheck run {} --id '{}' --mode {mode} --seed {}{}",
-        shell_word(&file),
-        case.id,
-        case.problem.seed,
-        around.replay_arguments
-    );
-    CaseResult {
-        id: case.id.clone(),
-        scenario: case.scenario.clone(),
-        location: Location { file, line: case.line },
-        collective: case.problem.collective,
-        kernel: case.kernel.manifest.kernel.clone(),
-        variant: case.variant.clone(),
-        source: Source {
-            path: case.kernel.source_name.clone(),
-            commit: around.commit.clone(),
-            dirty: around.dirty,
-            sha256: String::new(),
-        },
-        mode,
-        device: DeviceName::Cpu,
-        ranks: case.problem.world,
-        seed: case.problem.seed,
-        orders: 0,
-        schedules: 0,
-        schedules_failed: 0,
-        failing_schedule: None,
-        schedule_hash: None,
-        race: false,
-        verdict: Verdict::Pass,
-        reason: None,
-        calls: calls.collect(),
-        launches: 0,
-        overlapped: None,
-        duration_s: 0.0,
-        kernel_s: 0.0,
-        replay,
-        not_proved: Vec::new(),
-        findings: Vec::new(),
-    }
-}
-
-/// A path as a shell takes it.
-pub fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A case on its way.

@@ -9,9 +9,10 @@ use std::time::Instant;
 use collectives::Problem;
 use scenario::{Case, Mode};
 
+use crate::blank::not_run;
 use crate::event::{CaseResult, Environment, Event, Summary, Verdict};
 use crate::pool::{Pool, PoolError};
-use crate::run::{Surroundings, not_run, run_case};
+use crate::run::{Surroundings, run_case};
 
 /// Cases in their modes.
 #[derive(Debug, Clone)]

@@ -266,7 +266,7 @@ fn schedules(arguments: &Arguments) -> Schedules {
 
 fn replay_arguments(arguments: &Arguments) -> String {
     let kernels = &arguments.select.kernels;
-    let word = |folder: &PathBuf| launch::run::shell_word(&folder.display().to_string());
+    let word = |folder: &PathBuf| launch::shell_word(&folder.display().to_string());
     let mut text: String =
         kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect();
     if let Some(blocks) = arguments.residency {
