@@ -8,6 +8,7 @@ pub mod case;
 pub mod expand;
 pub mod files;
 pub mod filter;
+mod labels;
 pub mod model;
 mod sample;
 pub mod values;
