@@ -13,7 +13,7 @@ const SEARCHED_BYTES: u64 = 32 << 20;
 /// Fewer bytes than this are not searched for: they would be found by chance.
 const SEARCHED_RUN: usize = 4;
 
-/// The heaps in which a wrong byte's origin is looked for.
+/// Where a wrong byte's origin is looked for.
 pub(crate) struct Lookup<'a> {
     pub problem: &'a Problem,
     pub plan: &'a HeapPlan,
@@ -21,7 +21,6 @@ pub(crate) struct Lookup<'a> {
     pub rank: Rank,
     /// Rank, row and column of the input element that belongs there, if one does.
     pub expected: Option<(Rank, u64, u64)>,
-    pub heaps: &'a [&'a [u8]],
 }
 
 impl Lookup<'_> {
@@ -39,7 +38,7 @@ impl Lookup<'_> {
                 .or_else(|| self.search(run))
                 .unwrap_or_else(|| "no sum of the group's inputs".into());
         }
-        self.owner(offset, run)
+        self.owner(run)
             .or_else(|| self.confused(run, unit))
             .or_else(|| self.same_place(offset, unit))
             .or_else(|| self.search(run))
@@ -96,18 +95,14 @@ impl Lookup<'_> {
     }
 
     /// By the fill's inverse, at every byte alignment, over this call and all before it.
-    fn owner(&self, offset: u64, run: &[u8]) -> Option<String> {
-        let heap = self.heaps[self.rank.index()];
-        let words = (offset as usize..offset as usize + run.len().saturating_sub(7))
-            .filter_map(|at| Some((at, heap.get(at..at + 8)?)));
-        let words: Vec<(usize, u64)> = words
-            .map(|(at, bytes)| (at, u64::from_le_bytes(bytes.try_into().expect("eight bytes"))))
-            .collect();
+    fn owner(&self, run: &[u8]) -> Option<String> {
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        let words: Vec<(u64, u64)> = (0..).zip(run.windows(8).map(word)).collect();
         (0..=self.index).rev().find_map(|index| {
             let fill = RowFill::of_call(self.problem, index, &self.problem.calls[index]);
-            words.iter().find_map(|(at, word)| {
+            words.iter().find_map(|(skipped, word)| {
                 let owner = fill.owner(*word, self.problem.world)?;
-                let byte = owner.byte.checked_sub(*at as u64 - offset)?;
+                let byte = owner.byte.checked_sub(*skipped)?;
                 let column = byte / self.problem.dtype.bytes();
                 Some(self.input_place(owner.rank, index, owner.row, column))
             })

@@ -9,10 +9,10 @@ use crate::arithmetic;
 use crate::exact::ExactFill;
 use crate::fill::{Poison, RowFill};
 use crate::patterns;
-use crate::plan::{HeapPlan, RegionName, View};
-use crate::problem::{BetweenCalls, Call, Contents, Data, Init, Judge, Problem};
+use crate::plan::HeapPlan;
+use crate::problem::{Data, Problem};
 use crate::rank::Rank;
-use crate::reference::{self, Content};
+use crate::sections::{Part, Section, sections};
 
 /// Before the kernel runs, or after it returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,177 +90,20 @@ pub fn spans(
     moment: Moment,
     visit: &mut dyn FnMut(Span),
 ) {
-    let call = &problem.calls[index];
-    let mut end = 0;
-    for (number, region) in plan.regions.iter().enumerate() {
-        let before = number.checked_sub(1);
-        poison(problem, end..region.storage.start, before, Area::Guard, visit);
-        match &region.name {
-            RegionName::Workspace(workspace) => {
-                for rank in problem.ranks().filter(|_| !region.storage.is_empty()) {
-                    let source = workspace_source(problem, *workspace, index, rank, moment);
-                    let (bytes, region) = (region.storage.clone(), Some(number));
-                    visit(Span { rank, bytes, region, area: Area::Workspace, source });
+    for Section { region, start, rows, stride, bands } in sections(problem, plan, index, moment) {
+        // By rank: the band that holds the row.
+        let mut at = vec![0; bands.len()];
+        for row in 0..rows {
+            for rank in problem.ranks() {
+                let (bands, at) = (&bands[rank.index()], &mut at[rank.index()]);
+                *at += usize::from(bands[*at].rows.end == row);
+                let first = start + row * stride;
+                for Part { bytes, area, source } in &bands[*at].parts {
+                    let bytes = first + bytes.start..first + bytes.end;
+                    let source = source.below(row - bands[*at].rows.start);
+                    visit(Span { rank, bytes, region, area: *area, source });
                 }
             }
-            RegionName::Input => {
-                let view = plan.input(problem, call, Rank(0));
-                let row = |rank: Rank, row: u64, part: &mut dyn FnMut(Range<u64>, Source)| {
-                    part(0..view.shape.n, Source::Row { rank, row, column: 0 });
-                };
-                matrix(problem, &region.storage, number, view, &row, visit);
-            }
-            RegionName::Output => {
-                let view = plan.output(problem, call);
-                let rows = OutputRows::new(problem, call, moment);
-                let row = |rank: Rank, row: u64, part: &mut dyn FnMut(Range<u64>, Source)| {
-                    rows.parts(rank, row, view.shape.n, part);
-                };
-                matrix(problem, &region.storage, number, view, &row, visit);
-            }
-        }
-        end = region.storage.end;
-    }
-    poison(problem, end..plan.bytes, plan.regions.len().checked_sub(1), Area::Guard, visit);
-}
-
-fn workspace_source(
-    problem: &Problem,
-    workspace: usize,
-    call: usize,
-    rank: Rank,
-    moment: Moment,
-) -> Source {
-    let workspace = &problem.workspaces[workspace];
-    let takes_part = |call: &Call| call.group.group_rank(rank).is_some();
-    let kept = workspace.between_calls == BetweenCalls::Keep;
-    // Whether an earlier call may have left anything in it.
-    let used = kept && problem.calls[..call].iter().any(takes_part);
-    let idle = !takes_part(&problem.calls[call]);
-    let contents = match (moment, workspace.judge) {
-        (Moment::Before, _) if used => Contents::Free,
-        (Moment::Before, _) => initial(workspace.init),
-        // What an earlier call left there, as its own business, is not known here.
-        (Moment::After, Judge::Ignore) if !idle || used => Contents::Free,
-        (Moment::After, Judge::Ignore) => initial(workspace.init),
-        (Moment::After, Judge::Zero) if !idle => Contents::Zero,
-        (Moment::After, Judge::Zero) if used => Contents::Zero,
-        (Moment::After, Judge::Zero | Judge::Unchanged) => initial(workspace.init),
-    };
-    match contents {
-        Contents::Zero => Source::Zero,
-        Contents::Poison => Source::Poison,
-        Contents::Free => Source::Free,
-    }
-}
-
-fn initial(init: Init) -> Contents {
-    match init {
-        Init::Zero => Contents::Zero,
-        Init::Poison => Contents::Poison,
-    }
-}
-
-fn poison(
-    problem: &Problem,
-    bytes: Range<u64>,
-    region: Option<usize>,
-    area: Area,
-    visit: &mut dyn FnMut(Span),
-) {
-    for rank in problem.ranks().filter(|_| !bytes.is_empty()) {
-        visit(Span { rank, bytes: bytes.clone(), region, area, source: Source::Poison });
-    }
-}
-
-/// Calls its last argument for every part of a rank's row: columns, in order, and their source.
-type RowParts<'a> = &'a dyn Fn(Rank, u64, &mut dyn FnMut(Range<u64>, Source));
-
-/// A region that holds a matrix: slack, then rows with their padding, then slack.
-fn matrix(
-    problem: &Problem,
-    storage: &Range<u64>,
-    region: usize,
-    view: View,
-    row_parts: RowParts<'_>,
-    visit: &mut dyn FnMut(Span),
-) {
-    let region = Some(region);
-    poison(problem, storage.start..view.start, region, Area::Slack, visit);
-    for row in 0..view.shape.m {
-        for rank in problem.ranks() {
-            row_parts(rank, row, &mut |columns, source| {
-                let bytes = view.row_bytes(row, columns);
-                if !bytes.is_empty() {
-                    visit(Span { rank, bytes, region, area: Area::Element, source });
-                }
-            });
-        }
-        let padding = view.row_bytes(row, view.shape.n..view.row_stride);
-        poison(problem, padding, region, Area::Padding, visit);
-    }
-    poison(problem, view.end()..storage.end, region, Area::Slack, visit);
-}
-
-/// What stands in which part of the output, on every rank.
-struct OutputRows {
-    /// By rank.
-    blocks: Vec<Vec<reference::Block>>,
-    /// What stands in the parts that no block covers, by rank.
-    rest: Vec<Source>,
-}
-
-impl OutputRows {
-    fn new(problem: &Problem, call: &Call, moment: Moment) -> OutputRows {
-        let own = |rank: Rank| {
-            let first = problem.in_place_row(call, rank);
-            vec![reference::Block {
-                rows: first..first + call.shape.m,
-                columns: 0..call.shape.n,
-                content: Content::Input(rank),
-                from_row: 0,
-                from_column: 0,
-            }]
-        };
-        let blocks = |rank: Rank| match moment {
-            Moment::Before if problem.in_place => own(rank),
-            Moment::Before => Vec::new(),
-            Moment::After => match reference::output(problem, call, rank) {
-                untouched if untouched.is_empty() && problem.in_place => own(rank),
-                blocks => blocks,
-            },
-        };
-        let rest = |rank: Rank| match (problem.output_init, call.group.group_rank(rank)) {
-            (Init::Zero, Some(_)) => Source::Zero,
-            _ => Source::Poison,
-        };
-        OutputRows {
-            blocks: problem.ranks().map(blocks).collect(),
-            rest: problem.ranks().map(rest).collect(),
-        }
-    }
-
-    fn parts(&self, rank: Rank, row: u64, columns: u64, part: &mut dyn FnMut(Range<u64>, Source)) {
-        let blocks = &self.blocks[rank.index()];
-        let rest = self.rest[rank.index()];
-        let after = blocks.partition_point(|block| block.rows.end <= row);
-        let mut covered = 0;
-        for block in blocks[after..].iter().take_while(|block| block.rows.contains(&row)) {
-            let (row, column) = (block.from_row + row - block.rows.start, block.from_column);
-            if covered < block.columns.start {
-                part(covered..block.columns.start, rest);
-            }
-            part(
-                block.columns.clone(),
-                match block.content {
-                    Content::Input(rank) => Source::Row { rank, row, column },
-                    Content::Reduced(first) => Source::Reduced { first, row, column },
-                },
-            );
-            covered = block.columns.end;
-        }
-        if covered < columns {
-            part(covered..columns, rest);
         }
     }
 }

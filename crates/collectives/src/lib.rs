@@ -21,6 +21,7 @@ pub mod plan;
 pub mod problem;
 pub mod rank;
 pub mod reference;
+pub mod sections;
 pub mod shape;
 pub mod verify;
 

@@ -3,6 +3,7 @@
 //! Bytes are compared, never tolerances. The fast path is one comparison a span; only a span that
 //! differs is looked at element by element.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::explain;
@@ -20,17 +21,30 @@ const MAPPED_ROWS: usize = 4096;
 /// What is wrong in the heaps after call number `index`; empty means every byte is right.
 /// `heaps[r]` is rank r's heap, [`HeapPlan::bytes`] long.
 pub fn verify(problem: &Problem, plan: &HeapPlan, index: usize, heaps: &[&[u8]]) -> Vec<Finding> {
+    verify_spans(problem, plan, index, &mut |Span { rank, bytes, .. }| {
+        Some(Cow::Borrowed(&heaps[rank.index()][bytes.start as usize..bytes.end as usize]))
+    })
+}
+
+/// As [`verify`], for heaps that are not in this process's memory: `actual` gives the bytes of a
+/// span, or nothing where the span is known to be right.
+pub fn verify_spans<'a>(
+    problem: &Problem,
+    plan: &HeapPlan,
+    index: usize,
+    actual: &mut dyn FnMut(&Span) -> Option<Cow<'a, [u8]>>,
+) -> Vec<Finding> {
     let mut generator = Generator::new(problem, index);
     let mut differences = Differences::new(problem, plan, index);
     spans(problem, plan, index, Moment::After, &mut |span| {
-        let actual = &heaps[span.rank.index()][span.bytes.start as usize..span.bytes.end as usize];
-        if !generator.holds(&span, actual) {
+        let Some(actual) = actual(&span) else { return };
+        if !generator.holds(&span, &actual) {
             let mut expected = vec![0; actual.len()];
             generator.write(&span, &mut expected);
-            differences.add(&span, &expected, actual);
+            differences.add(&span, &expected, &actual);
         }
     });
-    differences.into_findings(heaps)
+    differences.into_findings()
 }
 
 /// The differences found so far, gathered by (rank, kind, region).
@@ -149,7 +163,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    fn into_findings(self, heaps: &[&[u8]]) -> Vec<Finding> {
+    fn into_findings(self) -> Vec<Finding> {
         let Differences { problem, plan, index, .. } = self;
         let views: Vec<Option<View>> =
             self.by_kind.values().map(|difference| self.view(&difference.span)).collect();
@@ -164,8 +178,7 @@ impl<'a> Differences<'a> {
                     }
                     Source::Reduced { .. } | Source::Poison | Source::Zero | Source::Free => None,
                 };
-                let lookup =
-                    explain::Lookup { problem, plan, index, rank, expected: source, heaps };
+                let lookup = explain::Lookup { problem, plan, index, rank, expected: source };
                 let whose = lookup.whose(difference.offset, &difference.run, &difference.actual);
                 let show = |bytes: &[u8]| match difference.span.area {
                     Area::Element => problem.dtype.show(bytes),
