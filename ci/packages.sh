@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what a bare machine with a Rust toolchain lacks: a C++ compiler and cargo-nextest.
+# Installs what a bare machine with a Rust toolchain lacks: a C++ compiler and cargo-nextest; for
+# `ci/packages.sh oracle openmpi` (or mpich) an MPI, libclang for its bindings, and NumPy.
 # Every package that the project needs is named here and nowhere else.
 set -euo pipefail
 
@@ -16,3 +17,9 @@ command -v git >/dev/null || apt_install git
 # The same kernels must run when clang builds them; see crates/simt/tests.
 command -v clang++ >/dev/null || apt_install clang
 command -v cargo-nextest >/dev/null || cargo install cargo-nextest --locked
+
+if [ "${1:-}" = oracle ]; then
+  command -v "mpicc.$2" >/dev/null || apt_install "lib$2-dev" "$([ "$2" = openmpi ] && echo openmpi-bin || echo mpich)"
+  ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || apt_install libclang-dev
+  /usr/bin/python3 -c 'import numpy' 2>/dev/null || apt_install python3-numpy
+fi

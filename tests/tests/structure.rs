@@ -26,6 +26,7 @@ fn crates_depend_on_each_other_as_drawn() {
         ("scenario", "collectives"),
         ("report", "collectives"),
         ("device", "collectives"),
+        ("oracle", "collectives"),
         ("launch", "collectives"),
         ("device", "kernels"),
         ("scenario", "kernels"),
