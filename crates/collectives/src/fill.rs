@@ -184,7 +184,29 @@ pub struct RowFill {
     call: u64,
     /// Colours of a row's words, in place (shifted to bits 1..4).
     columns: Vec<u64>,
+    column_multiplier: u64,
     row_multiplier: u64,
+}
+
+/// The numbers of which a [`RowFill`] and its call's poison are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constants {
+    /// Key of the permutation, the number of the 2^28 words aside.
+    pub permutation: u64,
+    /// Words of a row, the last one perhaps in part.
+    pub words_per_row: u64,
+    /// Bytes of an element.
+    pub element: u64,
+    /// A column's colour is the top three bits of its product with this.
+    pub column_multiplier: u64,
+    /// Likewise a row's.
+    pub row_multiplier: u64,
+    /// Number of the call.
+    pub call: u64,
+    /// What the place of a word in its block of eight adds.
+    pub places: [u64; BLOCK as usize],
+    /// What the place of a poison word in its block of eight adds.
+    pub poison_places: [u64; BLOCK as usize],
 }
 
 /// Whose word it is.
@@ -222,6 +244,7 @@ impl RowFill {
             seed,
             call: index as u64,
             columns,
+            column_multiplier,
             row_multiplier: colour_multiplier(&down, !seed),
         }
     }
@@ -237,8 +260,26 @@ impl RowFill {
         self.shape
     }
 
+    /// Everything that decides the words, for whoever makes them elsewhere.
+    pub fn constants(&self) -> Constants {
+        Constants {
+            permutation: self.permutation_key(),
+            words_per_row: self.words_per_row,
+            element: self.element,
+            column_multiplier: self.column_multiplier,
+            row_multiplier: self.row_multiplier,
+            call: self.call,
+            places: PLACES,
+            poison_places: IN_BLOCK,
+        }
+    }
+
+    fn permutation_key(&self) -> u64 {
+        self.seed ^ (self.call >> 3) << 32
+    }
+
     fn permutation(&self, number: u64) -> Permutation {
-        Permutation::new(self.seed ^ (self.call >> 3) << 32 ^ (number >> NAME_BITS))
+        Permutation::new(self.permutation_key() ^ (number >> NAME_BITS))
     }
 
     fn row_colour(&self, row: u64) -> u64 {
@@ -336,6 +377,11 @@ impl Poison {
     /// The poison of call number `index`.
     pub fn new(seed: u64, index: usize) -> Poison {
         Poison { seed: mix(seed ^ mix(index as u64 + 1)) }
+    }
+
+    /// What its words are hashed with.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// What eight words in a row share: a hash of their number.

@@ -20,6 +20,7 @@ pub mod patterns;
 pub mod plan;
 pub mod problem;
 pub mod rank;
+pub mod record;
 pub mod reference;
 pub mod sections;
 pub mod shape;

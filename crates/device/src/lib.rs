@@ -5,6 +5,7 @@
 //! device has a folder, and the same file name means the same job in each.
 
 pub mod cpu;
+pub mod cuda;
 
 use collectives::Rank;
 use kernels::Argument;

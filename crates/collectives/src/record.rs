@@ -1,0 +1,271 @@
+//! An image as a short list of numbers, for a device that fills and compares by itself.
+//!
+//! A record is a rectangle of one heap, and says from what its bytes are made: poison, zeros, the
+//! keyed fill, or rows that the host made because only it can (reductions, special bit patterns).
+//! A matrix is one record for each block that it holds, however many rows that has.
+
+use crate::dtype::DType;
+use crate::fill::{self, Poison, RowFill};
+use crate::image::{Area, Generator, Moment, Source};
+use crate::plan::HeapPlan;
+use crate::problem::{Data, Problem};
+use crate::rank::Rank;
+use crate::sections::{Band, Part, Section, sections};
+
+/// Stored rows begin at multiples of this, and so many bytes lie in front of and behind them all.
+pub const STORED_ALIGN: u64 = 16;
+
+/// A rectangle of a heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Whose heap.
+    pub rank: Rank,
+    /// Bytes from the heap's start to the first row.
+    pub start: u64,
+    /// How many rows.
+    pub rows: u64,
+    /// Bytes of a row.
+    pub row_bytes: u64,
+    /// Bytes from one row to the next.
+    pub row_stride: u64,
+    /// So many bytes are right or wrong together: those of an element, or one.
+    pub unit: u64,
+    /// Whether any NaN will do where a NaN belongs.
+    pub any_nan: bool,
+    /// What its bytes are.
+    pub bytes: Bytes,
+}
+
+/// From what the bytes of a record are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bytes {
+    /// The poison with this seed, by rank and heap offset.
+    Poison {
+        /// As the fill mixes it.
+        seed: u64,
+    },
+    /// All zero.
+    Zero,
+    /// Rows of the keyed fill.
+    Filled {
+        /// Whose input.
+        rank: Rank,
+        /// The row that stands first.
+        row: u64,
+        /// The byte of it that stands first.
+        byte: u64,
+    },
+    /// Rows of a matrix in [`Records::stored`].
+    Stored {
+        /// Bytes from the buffer's start to the matrix.
+        matrix: u64,
+        /// The row that stands first.
+        row: u64,
+        /// The byte of it that stands first.
+        byte: u64,
+    },
+}
+
+/// What all records of an image share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The keyed fill of the call.
+    pub fill: fill::Constants,
+    /// Bytes from a stored row to the next.
+    pub stored_stride: u64,
+    /// Which elements are NaNs.
+    pub nan: NanTest,
+    /// Bytes of a heap.
+    pub heap_bytes: u64,
+}
+
+/// An element, as an unsigned number, is a NaN if `(element + add) & mask > above`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the formula says it")]
+pub struct NanTest {
+    pub add: u64,
+    pub mask: u64,
+    pub above: u64,
+}
+
+/// An image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Records {
+    /// What its records share.
+    pub key: Key,
+    /// Its rectangles: no byte twice, and none that is neither written nor compared.
+    pub records: Vec<Record>,
+    /// Matrices that the host made.
+    pub stored: Vec<u8>,
+}
+
+impl NanTest {
+    /// The test for a type.
+    pub fn of(dtype: DType) -> NanTest {
+        let ieee = |exponent: u32, mantissa: u32| NanTest {
+            add: 0,
+            mask: (1 << (exponent + mantissa)) - 1,
+            above: ((1 << exponent) - 1) << mantissa,
+        };
+        match dtype {
+            DType::F16 => ieee(5, 10),
+            DType::BF16 => ieee(8, 7),
+            DType::F32 => ieee(8, 23),
+            DType::F64 => ieee(11, 52),
+            DType::F8E5M2 => ieee(5, 2),
+            DType::F8E4M3Fn => NanTest { add: 0, mask: 0x7f, above: 0x7e },
+            // The one NaN is where the negative zero would be.
+            DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => NanTest { add: 0x7f, mask: 0xff, above: 0xfe },
+            DType::U8 | DType::I8 | DType::I32 | DType::I64 => {
+                NanTest { add: 0, mask: 0, above: 0 }
+            }
+        }
+    }
+}
+
+impl Records {
+    /// The records of call number `index`.
+    pub fn new(problem: &Problem, plan: &HeapPlan, index: usize, moment: Moment) -> Records {
+        let fill = RowFill::of_call(problem, index, &problem.calls[index]);
+        let shape = fill.shape();
+        let mut stored = Stored {
+            rows: shape.m,
+            stride: (shape.n * problem.dtype.bytes()).next_multiple_of(STORED_ALIGN),
+            sources: Vec::new(),
+        };
+        let mut records = Vec::new();
+        for Section { start, stride, bands, .. } in sections(problem, plan, index, moment) {
+            for (rank, bands) in problem.ranks().zip(&bands) {
+                for Band { rows, parts } in bands {
+                    let start = start + rows.start * stride;
+                    for Part { bytes, area, source } in parts {
+                        let Some(made) = made(problem, index, *area, *source, &mut stored) else {
+                            continue;
+                        };
+                        let element = *area == Area::Element;
+                        records.push(Record {
+                            rank,
+                            start: start + bytes.start,
+                            rows: rows.end - rows.start,
+                            row_bytes: bytes.end - bytes.start,
+                            row_stride: stride,
+                            unit: if element { problem.dtype.bytes() } else { 1 },
+                            any_nan: matches!(source, Source::Reduced { .. })
+                                && problem.dtype.is_float(),
+                            bytes: made,
+                        });
+                    }
+                }
+            }
+        }
+        Records {
+            key: Key {
+                fill: fill.constants(),
+                stored_stride: stored.stride,
+                nan: NanTest::of(problem.dtype),
+                heap_bytes: plan.bytes,
+            },
+            records,
+            stored: stored.make(problem, index),
+        }
+    }
+}
+
+/// How a device makes a part's bytes; nothing where they are neither written nor compared.
+fn made(
+    problem: &Problem,
+    index: usize,
+    area: Area,
+    source: Source,
+    stored: &mut Stored,
+) -> Option<Bytes> {
+    let keyed = !problem.collective.reduces() && problem.data != Data::BitPatterns;
+    let size = problem.dtype.bytes();
+    Some(match source {
+        Source::Poison => {
+            let call = if area == Area::Workspace { 0 } else { index };
+            Bytes::Poison { seed: Poison::new(problem.seed, call).seed() }
+        }
+        Source::Zero => Bytes::Zero,
+        Source::Free => return None,
+        Source::Row { rank, row, column } if keyed => {
+            Bytes::Filled { rank, row, byte: column * size }
+        }
+        Source::Row { row, column, .. } | Source::Reduced { row, column, .. } => {
+            Bytes::Stored { matrix: stored.matrix(source), row, byte: column * size }
+        }
+    })
+}
+
+/// The matrices that records refer to, before they are made.
+struct Stored {
+    rows: u64,
+    stride: u64,
+    /// The first element of each matrix.
+    sources: Vec<Source>,
+}
+
+impl Stored {
+    /// Where the whole matrix lies of which `source` is a part.
+    fn matrix(&mut self, source: Source) -> u64 {
+        let first = match source {
+            Source::Row { rank, .. } => Source::Row { rank, row: 0, column: 0 },
+            Source::Reduced { first, .. } => Source::Reduced { first, row: 0, column: 0 },
+            Source::Poison | Source::Zero | Source::Free => unreachable!("no rows"),
+        };
+        let known = self.sources.iter().position(|source| *source == first);
+        let number = known.unwrap_or_else(|| {
+            self.sources.push(first);
+            self.sources.len() - 1
+        });
+        STORED_ALIGN + number as u64 * self.rows * self.stride
+    }
+
+    /// The buffer. All matrices are made row by row, because results need the rows of inputs.
+    fn make(&self, problem: &Problem, index: usize) -> Vec<u8> {
+        if self.sources.is_empty() {
+            return Vec::new();
+        }
+        let matrix = self.rows * self.stride;
+        let bytes = self.sources.len() as u64 * matrix + 2 * STORED_ALIGN;
+        let mut stored = vec![0; bytes as usize];
+        let mut generator = Generator::new(problem, index);
+        for row in 0..self.rows {
+            for (number, source) in (0..).zip(&self.sources) {
+                let bytes = match *source {
+                    Source::Row { rank, .. } => generator.row(rank, row),
+                    Source::Reduced { first, .. } => generator.reduced(first, row),
+                    Source::Poison | Source::Zero | Source::Free => unreachable!("no rows"),
+                };
+                let at = (STORED_ALIGN + number * matrix + row * self.stride) as usize;
+                stored[at..at + bytes.len()].copy_from_slice(bytes);
+            }
+        }
+        stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arithmetic;
+
+    #[test]
+    fn a_nan_is_one_for_the_reference_too() {
+        for dtype in DType::ALL {
+            let NanTest { add, mask, above } = NanTest::of(dtype);
+            let size = dtype.bytes() as usize;
+            let narrow = (0..=0xffffu64).map(|bits| if size == 1 { bits & 0xff } else { bits });
+            // The upper bits decide, but the lowest one may make a NaN of an infinity.
+            let wide = narrow.clone().flat_map(|bits| {
+                let upper = bits << (8 * size.max(2) - 16);
+                [upper, upper | 1]
+            });
+            for bits in narrow.chain(wide.filter(|_| size > 1)) {
+                let is_nan = (bits.wrapping_add(add) & mask) > above;
+                let bytes = bits.to_le_bytes();
+                assert_eq!(is_nan, arithmetic::is_nan(dtype, &bytes[..size]), "{dtype} {bits:x}");
+            }
+        }
+    }
+}

@@ -1,0 +1,389 @@
+// judge.cu: fills heaps with what a call begins with, and compares them with what it must leave.
+//
+// It runs in a process of its own, in which no kernel under test ever ran. An image is a list of
+// records. Each is a rectangle of one heap whose bytes are a function of their place: the formulas
+// are those of collectives::fill, and the structures here those of collectives::record and of
+// judge.rs, field for field. Nothing is included, so that any compiler of CUDA or C++ takes it.
+//
+// Everything moves in units of 16 bytes that are aligned in the heap. A team is a few lanes at
+// neighbouring units of a row; it takes STEPS steps: rows below each other as far as there are
+// some, else further units of the row. A piece is what one block's teams take at once.
+
+typedef unsigned char rc_u8;
+typedef unsigned int rc_u32;
+typedef unsigned long long rc_u64;
+typedef long long rc_i64;
+
+#define RC_INLINE static __device__ __forceinline__
+
+enum { STEPS = 8, BATCH = 4, PAGE_LOG2 = 12 };
+
+enum Kind { POISON = 0, ZERO = 1, FILLED = 2, STORED = 3 };
+
+// What all records of an image share: collectives::record::Key.
+struct Key {
+  rc_u64 permutation;         // key of the permutation of a row fill's words
+  rc_u64 words_per_row;
+  rc_u64 element;             // bytes
+  rc_u64 column_multiplier;
+  rc_u64 row_multiplier;
+  rc_u64 call;
+  rc_u64 places[8];           // what the place of a word in its block of eight adds: data
+  rc_u64 poison_places[8];    // and poison
+  rc_u64 stored_stride;       // bytes from a stored row to the next, a multiple of 16
+  rc_u64 nan_add, nan_mask, nan_above;  // x is a NaN if ((x + add) & mask) > above
+  rc_u64 heap_bytes;
+};
+
+// A rectangle of a heap: collectives::record::Record and, behind it, judge.rs's Work.
+struct Record {
+  rc_u64 source;
+  rc_u64 rank;
+  rc_u64 start;      // bytes from the heap's start
+  rc_u64 rows;
+  rc_u64 row_bytes;
+  rc_u64 row_stride;
+  rc_u64 unit;       // so many bytes are right or wrong together
+  rc_u64 any_nan;    // a NaN may be any NaN
+  rc_u64 key;        // poison: its seed; rows: whose; stored: bytes from the buffer's start
+  rc_u64 from_row;   // row and byte of the source that stand first
+  rc_u64 from_byte;
+  rc_u64 end_piece;  // number of the first piece of the next record
+  rc_u64 teams;
+  rc_u64 strips;     // teams beside each other
+  rc_u64 lanes_log2;
+  rc_u64 rows_log2;  // rows a team takes; it takes STEPS >> rows_log2 units of each
+};
+
+struct alignas(16) Unit {
+  rc_u64 low, high;
+};
+
+constexpr rc_u64 EACH_BYTE = 0x0101010101010101ull;
+constexpr rc_u64 CLASS = EACH_BYTE;
+constexpr rc_u64 COLOUR = 0x0e0e0e0e0e0e0e0eull;
+
+RC_INLINE rc_u64 mix(rc_u64 x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+// ---- sources: each gives the unit at a heap offset, which begins at `byte` of `row` ----
+
+struct Zeros {
+  __device__ __forceinline__ Unit unit(rc_u64, rc_i64, rc_u64) { return Unit{0, 0}; }
+};
+
+struct Poison {
+  const rc_u64* places;
+  rc_u64 seed;
+  rc_u64 rank_bits;
+
+  __device__ __forceinline__ Unit unit(rc_u64, rc_i64, rc_u64 offset) {
+    const rc_u64 block = mix(seed ^ (offset >> 6)) ^ rank_bits;
+    const rc_u32 place = rc_u32(offset >> 3) & 7;
+    return Unit{(block ^ places[place]) | CLASS, (block ^ places[place + 1]) | CLASS};
+  }
+};
+
+// A unit of words that are counted from the start of a row, which may lie anywhere. `Words` gives
+// word `i` behind the one that `at` chose; words outside the row may be anything.
+template <class Words>
+struct OfWords {
+  Words words;
+
+  __device__ __forceinline__ Unit unit(rc_u64 row, rc_i64 byte, rc_u64) {
+    const rc_u32 shift = rc_u32(byte & 7) * 8;
+    words.at(row, byte >> 3);
+    const rc_u64 first = words.word(0), second = words.word(1);
+    if (shift == 0) return Unit{first, second};
+    const rc_u64 third = words.word(2);
+    return Unit{first >> shift | second << (64 - shift), second >> shift | third << (64 - shift)};
+  }
+};
+
+// The keyed fill of collectives::fill::RowFill.
+struct RowWords {
+  enum : rc_u32 { BLOCK_MASK = (1u << 25) - 1, NAME_MASK = (1u << 28) - 1 };
+  const Key* key;
+  rc_u64 words_per_row;
+  rc_u64 rank_bits;
+  // Of the column last looked at, because the next step is often a row below.
+  rc_i64 column;
+  rc_u64 colours[3];
+  // Of the 2^28 words last looked at.
+  rc_u64 high;
+  rc_u32 add;
+  rc_u64 number, name, row_bits;
+
+  RC_INLINE RowWords of(const Key* key, rc_u64 rank) {
+    RowWords words = {};
+    words.key = key;
+    words.words_per_row = key->words_per_row;
+    words.rank_bits = rank * (EACH_BYTE << 4);
+    words.column = rc_i64(1) << 62;
+    words.high = ~rc_u64(0);
+    return words;
+  }
+
+  // The colours of a word's bytes, in place.
+  __device__ __forceinline__ rc_u64 colours_of(rc_i64 word) const {
+    const rc_u64 element = key->element, multiplier = key->column_multiplier;
+    const rc_u64 each = element == 8 ? EACH_BYTE : EACH_BYTE & ((rc_u64(1) << 8 * element) - 1);
+    rc_u64 fraction = rc_u64(word) * (8 / element) * multiplier;
+    rc_u64 bits = 0;
+    for (rc_u32 byte = 0; byte < 8; byte += rc_u32(element)) {
+      bits |= (fraction >> 61) * each << (8 * byte + 1);
+      fraction += multiplier;
+    }
+    return bits;
+  }
+
+  __device__ __forceinline__ rc_u64 name_of(rc_u64 word) {
+    if (word >> 28 != high) {
+      high = word >> 28;
+      add = rc_u32(mix(key->permutation ^ high)) & BLOCK_MASK;
+    }
+    // A permutation of 25 bits,
+    rc_u32 x = ((rc_u32(word >> 3) + add) * 0x0b52d4du) & BLOCK_MASK;
+    x ^= x >> 13;
+    x = (x * 0x9e3779bu) & BLOCK_MASK;
+    x ^= x >> 14;
+    // every bit of it spread over 28,
+    x ^= x >> 9;
+    x ^= (x << 17) & NAME_MASK;
+    x ^= x >> 15;
+    // seven nibbles that are the differences of eight, whose offset is a hash,
+    rc_u32 n = x << 4;
+    n ^= n << 4;
+    n ^= n << 8;
+    n ^= n << 16;
+    n ^= 0x11111111u * ((x ^ (x >> 11) ^ (x >> 21)) & 0xf);
+    // each in the upper half of a byte.
+    const rc_u32 low = spread(n & 0xffff), upper = spread(n >> 16);
+    return (rc_u64(upper) << 32 | low) ^ rank_bits;
+  }
+
+  RC_INLINE rc_u32 spread(rc_u32 x) {
+    x = (x | x << 8) & 0x00ff00ff;
+    x = (x | x << 4) & 0x0f0f0f0f;
+    return x << 4;
+  }
+
+  __device__ __forceinline__ void at(rc_u64 row, rc_i64 word) {
+    if (word != column) {
+      column = word;
+      for (rc_u32 i = 0; i < 3; i++) colours[i] = colours_of(word + i);
+    }
+    number = row * words_per_row + rc_u64(word);
+    name = name_of(number);
+    row_bits = (((row * key->row_multiplier >> 61) + key->call) & 7) * (EACH_BYTE << 1);
+  }
+
+  __device__ __forceinline__ rc_u64 word(rc_u32 i) {
+    const rc_u64 wanted = number + i;
+    if (i > 0 && (wanted & 7) == 0) name = name_of(wanted);
+    return (name ^ key->places[wanted & 7]) | ((colours[i] + row_bits) & COLOUR);
+  }
+};
+
+// Rows that the host made. The buffer has a unit more in front and behind.
+struct StoredWords {
+  const rc_u8* matrix;
+  rc_u64 stride;
+  const rc_u64* first;
+
+  __device__ __forceinline__ void at(rc_u64 row, rc_i64 word) {
+    first = (const rc_u64*)(matrix + row * stride) + word;
+  }
+  __device__ __forceinline__ rc_u64 word(rc_u32 i) const { return first[i]; }
+};
+
+// ---- what is done with a unit ----
+
+// The bytes of a unit that belong to a record: from `first` up to, not including, `end`.
+struct Place {
+  rc_u64 row;      // of the record
+  rc_u64 offset;   // of the unit in the heap
+  rc_i64 byte;     // of the unit, from the row's start
+  rc_u32 first, end;
+};
+
+RC_INLINE Place place_of(const Record& record, rc_u64 row, rc_u64 unit) {
+  const rc_u64 start = record.start + row * record.row_stride;
+  Place place = {row, (start & ~rc_u64(15)) + unit * 16, 0, 0, 0};
+  place.byte = rc_i64(place.offset - start);
+  const rc_i64 left = rc_i64(record.row_bytes) - place.byte;
+  if (row < record.rows && left > 0) {
+    place.first = place.byte < 0 ? rc_u32(-place.byte) : 0;
+    place.end = left < 16 ? rc_u32(left) : 16;
+  }
+  return place;
+}
+
+RC_INLINE rc_u64 bytes_below(rc_u32 end) {
+  return end >= 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * end) - 1;
+}
+
+struct Fill {
+  enum { READS = 0 };
+
+  __device__ __forceinline__ void take(const Record&, const Place& place, rc_u8* heap, Unit, Unit made) {
+    rc_u8* to = heap + place.offset;
+    if (place.first == 0 && place.end == 16) {
+      *(Unit*)to = made;
+      return;
+    }
+    for (rc_u32 byte = place.first; byte < place.end; byte++)
+      to[byte] = rc_u8((byte < 8 ? made.low : made.high) >> 8 * (byte & 7));
+  }
+  __device__ __forceinline__ void finish(rc_u64) {}
+};
+
+struct Verify {
+  enum { READS = 1 };
+  const Key* key;
+  rc_u64* counts;  // of all records, then of each
+  rc_u8* pages;    // of this heap: whether anything in it differs
+  rc_u64 count;
+
+  __device__ __forceinline__ bool is_nan(rc_u64 element) const {
+    return ((element + key->nan_add) & key->nan_mask) > key->nan_above;
+  }
+
+  // Bytes of a half unit that are wrong: whole elements, as on the CPU.
+  __device__ __noinline__ rc_u64 wrong_bytes(const Record& record, rc_u64 seen, rc_u64 made, rc_u64 mask) const {
+    rc_u64 wrong = 0;
+    const rc_u32 size = rc_u32(record.unit);
+    const rc_u64 ones = size == 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * size) - 1;
+    for (rc_u32 byte = 0; byte < 8; byte += size) {
+      const rc_u64 one = (seen >> 8 * byte) & ones, other = (made >> 8 * byte) & ones;
+      if (((one ^ other) & (mask >> 8 * byte)) == 0) continue;
+      if (record.any_nan && is_nan(one) && is_nan(other)) continue;
+      wrong += size;
+    }
+    return wrong;
+  }
+
+  __device__ __forceinline__ void take(const Record& record, const Place& place, rc_u8*, Unit seen, Unit made) {
+    Unit mask = {~rc_u64(0), ~rc_u64(0)};
+    if (place.first != 0 || place.end != 16) {
+      mask.low = bytes_below(place.end) & ~bytes_below(place.first);
+      mask.high = (place.end > 8 ? bytes_below(place.end - 8) : 0) &
+                  ~(place.first > 8 ? bytes_below(place.first - 8) : 0);
+    }
+    if ((((seen.low ^ made.low) & mask.low) | ((seen.high ^ made.high) & mask.high)) == 0) return;
+    const rc_u64 wrong = wrong_bytes(record, seen.low, made.low, mask.low) +
+                         wrong_bytes(record, seen.high, made.high, mask.high);
+    if (wrong != 0) pages[place.offset >> PAGE_LOG2] = 1;
+    count += wrong;
+  }
+
+  __device__ __forceinline__ void finish(rc_u64 record) {
+    if (count == 0) return;
+    atomicAdd(&counts[0], count);
+    atomicAdd(&counts[1 + record], count);
+  }
+};
+
+// A team's steps. Memory is read in batches, so that several reads are under way at once.
+template <class Source, class Action>
+RC_INLINE void take_steps(const Record& record, Source source, Action action, rc_u8* heap, rc_u64 number, rc_u32 team,
+                          rc_u32 lane) {
+  const rc_u32 strips = rc_u32(record.strips), rows_log2 = rc_u32(record.rows_log2);
+  const rc_u32 lanes_log2 = rc_u32(record.lanes_log2);
+  const rc_u64 first_row = rc_u64(team / strips) << rows_log2;
+  const rc_u64 first_unit = (rc_u64(team % strips) * (STEPS >> rows_log2) << lanes_log2) + lane;
+  for (rc_u32 step = 0; step < STEPS; step += BATCH) {
+    Place places[BATCH];
+    Unit seen[BATCH];
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) {
+      const rc_u64 row = first_row + ((step + i) & ((1u << rows_log2) - 1));
+      const rc_u64 unit = first_unit + (rc_u64((step + i) >> rows_log2) << lanes_log2);
+      places[i] = place_of(record, row, unit);
+      if (Action::READS && places[i].end != 0) seen[i] = *(const Unit*)(heap + places[i].offset);
+    }
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) {
+      if (places[i].end == 0) continue;
+      const rc_i64 byte = places[i].byte + rc_i64(record.from_byte);
+      const Unit made = source.unit(record.from_row + places[i].row, byte, places[i].offset);
+      action.take(record, places[i], heap, seen[i], made);
+    }
+  }
+  action.finish(number);
+}
+
+template <class Action>
+RC_INLINE void take_team(const Key* key, const Record& record, Action action, rc_u8* heap, const rc_u8* stored,
+                         rc_u64 number, rc_u32 team, rc_u32 lane) {
+  switch (record.source) {
+    case POISON: {
+      const Poison poison = {key->poison_places, record.key, record.rank * (EACH_BYTE << 4)};
+      return take_steps(record, poison, action, heap, number, team, lane);
+    }
+    case ZERO:
+      return take_steps(record, Zeros{}, action, heap, number, team, lane);
+    case FILLED: {
+      const OfWords<RowWords> rows = {RowWords::of(key, record.key)};
+      return take_steps(record, rows, action, heap, number, team, lane);
+    }
+    case STORED: {
+      const OfWords<StoredWords> rows = {{stored + record.key, key->stored_stride, nullptr}};
+      return take_steps(record, rows, action, heap, number, team, lane);
+    }
+  }
+}
+
+// Calls `work(record, its number, team, lane)` for this thread's share of all pieces.
+template <class Work>
+RC_INLINE void each_piece(const Record* records, rc_u64 record_count, Work work) {
+  const rc_u64 pieces = records[record_count - 1].end_piece;
+  rc_u64 number = 0;
+  for (rc_u64 piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+    // The first record that ends behind the piece.
+    if (records[number].end_piece <= piece) {
+      rc_u64 low = number + 1, high = record_count - 1;
+      while (low < high) {
+        const rc_u64 middle = (low + high) / 2;
+        if (records[middle].end_piece <= piece)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      number = low;
+    }
+    const Record& record = records[number];
+    const rc_u64 first = number == 0 ? 0 : records[number - 1].end_piece;
+    const rc_u64 thread = (piece - first) * blockDim.x + threadIdx.x;
+    const rc_u64 team = thread >> record.lanes_log2;
+    if (team < record.teams) work(record, number, rc_u32(team), rc_u32(thread) & ((1u << record.lanes_log2) - 1));
+  }
+}
+
+// heaps[r] is the address of rank r's heap, aligned to 16 bytes.
+extern "C" __global__ void __launch_bounds__(256)
+    rc_fill(const Key* __restrict__ key, const Record* __restrict__ records, rc_u64 record_count,
+            const rc_u64* __restrict__ heaps, const rc_u8* __restrict__ stored) {
+  each_piece(records, record_count, [&](const Record& record, rc_u64 number, rc_u32 team, rc_u32 lane) {
+    take_team(key, record, Fill{}, (rc_u8*)heaps[record.rank], stored, number, team, lane);
+  });
+}
+
+// Adds to `counts` and sets `pages`, which begin as zero.
+extern "C" __global__ void __launch_bounds__(256)
+    rc_verify(const Key* __restrict__ key, const Record* __restrict__ records, rc_u64 record_count,
+              const rc_u64* __restrict__ heaps, const rc_u8* __restrict__ stored, rc_u64* counts, rc_u8* pages) {
+  each_piece(records, record_count, [&](const Record& record, rc_u64 number, rc_u32 team, rc_u32 lane) {
+    const Verify verify = {key, counts, pages + record.rank * (key->heap_bytes >> PAGE_LOG2), 0};
+    take_team(key, record, verify, (rc_u8*)heaps[record.rank], stored, number, team, lane);
+  });
+}
+
+// What a device can do at most: the yardstick of the other two.
+extern "C" __global__ void __launch_bounds__(256) rc_copy(Unit* __restrict__ to, const Unit* __restrict__ from, rc_u64 units) {
+  for (rc_u64 unit = rc_u64(blockIdx.x) * blockDim.x + threadIdx.x; unit < units; unit += rc_u64(gridDim.x) * blockDim.x)
+    to[unit] = from[unit];
+}

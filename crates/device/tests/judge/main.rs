@@ -1,0 +1,164 @@
+//! The device's judge against the host's: the same images, the same verdicts, byte for byte. The
+//! kernels run on the CPU; nothing here needs a GPU.
+
+mod agreement;
+mod cpu;
+mod problems;
+
+use std::collections::BTreeSet;
+
+use agreement::{Bench, agree};
+use collectives::image::{Area, Moment, Source, Span, spans};
+use collectives::{Collective, DType, HeapPlan, Op, Problem, arithmetic};
+use cpu::CpuJudge;
+use device::cuda::judge::{Entry, JudgeDevice as _, SOURCE};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+#[test]
+fn shipped_scenarios_are_judged_alike() {
+    let mut device = CpuJudge::new();
+    let problems = problems::shipped();
+    assert!(problems.len() > 200, "{}", problems.len());
+    let collectives: BTreeSet<Collective> =
+        problems.iter().map(|(_, problem)| problem.collective).collect();
+    assert_eq!(collectives.len(), Collective::ALL.len(), "{collectives:?}");
+    for (id, problem) in &problems {
+        agree(&mut device, problem).unwrap_or_else(|error| panic!("{id}: {error}"));
+    }
+}
+
+#[test]
+fn random_problems_are_judged_alike() {
+    let mut device = CpuJudge::new();
+    let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
+    let device = std::cell::RefCell::new(&mut device);
+    let run = runner.run(&problems::random(), |problem| {
+        agree(&mut device.borrow_mut(), &problem).map_err(TestCaseError::fail)
+    });
+    run.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The spans after a call, by kind of place.
+fn spans_after(problem: &Problem, index: usize) -> Vec<Span> {
+    let plan = HeapPlan::new(problem).unwrap();
+    let mut all = Vec::new();
+    spans(problem, &plan, index, Moment::After, &mut |span| all.push(span));
+    all
+}
+
+#[test]
+fn the_first_and_last_byte_of_every_span_is_judged() {
+    let mut device = CpuJudge::new();
+    for dtype in DType::ALL {
+        let problem = problems::padded(dtype);
+        let all = spans_after(&problem, 1);
+        let areas: BTreeSet<Area> = all.iter().map(|span| span.area).collect();
+        assert_eq!(areas.len(), 5, "{areas:?}");
+        let mut bench = Bench::new(&mut device, &problem, 1);
+        bench.fill().unwrap();
+        for span in &all {
+            for at in [0, span.bytes.end - span.bytes.start - 1] {
+                bench.bytes(span)[at as usize] ^= 0x10;
+                let found = bench.verify().unwrap_or_else(|error| panic!("{dtype}: {error}"));
+                let judged = usize::from(span.source != Source::Free);
+                assert_eq!(found.len(), judged, "{dtype} {span:?} {at}: {found:#?}");
+                bench.bytes(span)[at as usize] ^= 0x10;
+            }
+        }
+        bench.release();
+    }
+}
+
+#[test]
+fn a_nan_is_as_good_as_another_where_arithmetic_made_it() {
+    let mut device = CpuJudge::new();
+    let mut exchanged = 0;
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
+        let problem = problems::reduced(dtype, Op::Sum);
+        let size = dtype.bytes() as usize;
+        let mut bench = Bench::new(&mut device, &problem, 0);
+        bench.fill().unwrap();
+        let mut copied = None;
+        for span in spans_after(&problem, 0).iter().filter(|span| span.area == Area::Element) {
+            for element in bench.bytes(span).chunks_mut(size) {
+                let mut other = element.to_vec();
+                other[0] ^= 1;
+                if arithmetic::is_nan(dtype, element) && arithmetic::is_nan(dtype, &other) {
+                    match span.source {
+                        Source::Reduced { .. } => {
+                            element.copy_from_slice(&other);
+                            exchanged += 1;
+                        }
+                        _ => copied = copied.or(Some(span.clone())),
+                    }
+                }
+            }
+        }
+        assert_eq!(bench.verify().unwrap(), [], "{dtype}");
+        // One that was copied is compared bit for bit.
+        if let Some(span) = copied {
+            let elements = bench.bytes(&span);
+            let nan = elements.chunks_mut(size).find(|e| arithmetic::is_nan(dtype, e)).unwrap();
+            nan[0] ^= 1;
+            assert_eq!(bench.verify().unwrap().len(), 1, "{dtype}");
+        }
+        bench.release();
+    }
+    assert!(exchanged > 20, "{exchanged}");
+}
+
+/// A judge that is wrong on purpose does not pass for one that is right: each line of the kernels
+/// that says what is right is broken once.
+#[test]
+fn a_broken_judge_is_caught() {
+    let breaks = [
+        ("0xbf58476d1ce4e5b9ull", "0xbf58476d1ce4e5b7ull"),
+        ("0x0b52d4du", "0x0b52d4fu"),
+        ("x ^= x >> 13;", "x ^= x >> 12;"),
+        ("key->call) & 7", "key->call) & 3"),
+        ("rank * (EACH_BYTE << 4)", "rank * (EACH_BYTE << 5)"),
+        ("place.first == 0 && place.end == 16", "place.end == 16"),
+        ("left < 16 ? rc_u32(left) : 16", "left < 16 ? rc_u32(left - 1) : 16"),
+        ("place.byte < 0 ? rc_u32(-place.byte) : 0", "0"),
+        ("(wanted & 7) == 0", "false"),
+        ("word != column", "column == rc_i64(1) << 62"),
+        ("wrong += size;", "wrong += 1;"),
+        ("record.any_nan && ", ""),
+        ("is_nan(one) && is_nan(other)", "false"),
+        ("pages[place.offset >> PAGE_LOG2] = 1", "pages[0] = 1"),
+        ("1u << rows_log2) - 1)", "1u << rows_log2) - 2)"),
+        ("low = middle + 1;", "low = high;"),
+        ("~bytes_below(place.first)", "~rc_u64(0)"),
+    ];
+    let problems: Vec<Problem> = DType::ALL
+        .into_iter()
+        .flat_map(|dtype| [problems::padded(dtype), problems::reduced(dtype, Op::Sum)])
+        .collect();
+    for (line, broken) in breaks {
+        assert!(SOURCE.contains(line), "{line} is not in the source any more");
+        let mut device = CpuJudge::of(&SOURCE.replace(line, broken));
+        let right = problems.iter().all(|problem| is_right(&mut device, problem));
+        assert!(!right, "`{broken}` in place of `{line}` goes unseen");
+    }
+}
+
+fn is_right(device: &mut CpuJudge, problem: &Problem) -> bool {
+    // A broken judge may also trip over itself.
+    let agrees = std::panic::AssertUnwindSafe(|| agree(device, problem).is_ok());
+    std::panic::catch_unwind(agrees).unwrap_or(false)
+}
+
+#[test]
+fn a_copy_copies() {
+    let mut device = CpuJudge::new();
+    let bytes: Vec<u8> = (0..16 * 1000).map(|at| (at * 7 % 251) as u8).collect();
+    let [from, to] = [0; 2].map(|_| device.allocate(bytes.len() as u64).unwrap());
+    device.upload(from, &bytes).unwrap();
+    device.launch(Entry::Copy, 3, &[to, from, 1000]).unwrap();
+    let mut copied = vec![0; bytes.len()];
+    device.download(to, &mut copied).unwrap();
+    assert!(copied == bytes);
+    device.release(from);
+    device.release(to);
+}

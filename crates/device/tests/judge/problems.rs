@@ -1,0 +1,203 @@
+//! Problems to judge: those of the shipped scenarios, random ones, and one with every kind of place.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use collectives::fill::mix;
+use collectives::op::{Average, Initial, NanRule, Overflow, SignedZeros};
+use collectives::{
+    Accumulate, BetweenCalls, Call, Collective, DType, Data, Details, Group, GroupRank, GroupSpec,
+    HeapPlan, Init, Judge, Layout, Numerics, Op, Order, Problem, Rank, RegionLayout, Shape, Tile,
+    Workspace, declared,
+};
+use kernels::Library;
+use proptest::prelude::*;
+
+/// Bytes of all heaps of a problem, at most.
+const MOST_BYTES: u64 = 3 << 20;
+/// Problems of one scenario, at most.
+const A_SCENARIO: usize = 8;
+
+/// A problem whose heaps have every kind of place, idle ranks too.
+pub(crate) fn padded(dtype: DType) -> Problem {
+    let call = Call {
+        shape: Shape { m: 5, n: 33 },
+        group: GroupSpec::Ranks(vec![2, 0]).resolve(3).unwrap(),
+        tile: Tile { m: 8, n: 16 },
+        blocks: 1,
+        root: GroupRank(1),
+        details: Details::default(),
+    };
+    let workspace = |name: &str, bytes, init, judge| Workspace {
+        name: name.into(),
+        bytes,
+        init,
+        between_calls: BetweenCalls::Reset,
+        judge,
+    };
+    Problem {
+        collective: Collective::AllGather,
+        world: 3,
+        dtype,
+        layout: Layout {
+            input: RegionLayout { pad_columns: 1, offset_elements: 0 },
+            output: RegionLayout { pad_columns: 3, offset_elements: 1 },
+        },
+        in_place: false,
+        guard_bytes: 100,
+        data: Data::Keyed,
+        numerics: Numerics::default(),
+        output_init: Init::Poison,
+        workspaces: vec![
+            workspace("kept", 36, Init::Poison, Judge::Unchanged),
+            workspace("cleared", 20, Init::Zero, Judge::Zero),
+            workspace("own", 12, Init::Zero, Judge::Ignore),
+        ],
+        calls: vec![call; 2],
+        seed: 7,
+    }
+}
+
+/// The same for a reduction whose results hold NaNs.
+pub(crate) fn reduced(dtype: DType, op: Op) -> Problem {
+    Problem {
+        collective: Collective::AllReduce,
+        data: if dtype.is_float() { Data::BitPatterns } else { Data::Keyed },
+        numerics: numerics(Order::RankOrder),
+        calls: padded(dtype)
+            .calls
+            .into_iter()
+            .map(|call| Call { details: Details { op, ..Details::default() }, ..call })
+            .collect(),
+        ..padded(dtype)
+    }
+}
+
+/// Everything declared.
+fn numerics(order: Order) -> Numerics {
+    Numerics {
+        order,
+        accumulate: Some(Accumulate::AtLeastF32),
+        initial: Some(Initial::First),
+        avg: Some(Average::DivideAfter),
+        nan: Some(NanRule::Propagate),
+        signed_zeros: Some(SignedZeros::Ordered),
+        overflow: Some(Overflow::Saturate),
+    }
+}
+
+/// Some hundreds of different problems of the shipped scenarios.
+pub(crate) fn shipped() -> Vec<(String, Problem)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let library = Library::new(&[], &root.join("kernels")).unwrap();
+    let mut seen = BTreeSet::new();
+    let mut problems = Vec::new();
+    for source in scenario::find(&root.join("scenarios"), &[]).unwrap() {
+        let file = source.parse().unwrap();
+        let cases = scenario::expand(&source.path, &file, &library, None).unwrap().cases;
+        let mut cases: Vec<_> = cases
+            .into_iter()
+            .filter(|case| is_small(&case.problem) && declared::undeclared(&case.problem).is_none())
+            .filter(|case| seen.insert(format!("{:?}", case.problem)))
+            .map(|case| (case.id, case.problem))
+            .collect();
+        // Spread over the matrix, in an order that does not follow its axes.
+        cases.sort_by_key(|(id, _)| id.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte))));
+        problems.extend(cases.into_iter().take(A_SCENARIO));
+    }
+    problems
+}
+
+fn is_small(problem: &Problem) -> bool {
+    HeapPlan::new(problem).is_ok_and(|plan| plan.bytes * u64::from(problem.world) <= MOST_BYTES)
+}
+
+fn region() -> impl Strategy<Value = RegionLayout> {
+    let pad = prop_oneof![Just(0u64), 0u64..20];
+    (pad, 0u64..9)
+        .prop_map(|(pad_columns, offset_elements)| RegionLayout { pad_columns, offset_elements })
+}
+
+/// Random problems that can be judged.
+pub(crate) fn random() -> impl Strategy<Value = Problem> {
+    let collective = prop::sample::select(Collective::ALL.to_vec());
+    let dtype = prop::sample::select(DType::ALL.to_vec());
+    let columns = prop_oneof![0u64..40, 100u64..700, Just(64), Just(256)];
+    let calls = prop::collection::vec((0u64..22, columns, any::<u64>()), 1..4);
+    let layout = (region(), region(), 0u64..300, 0u64..40);
+    (1u32..7, collective, dtype, calls, layout, any::<u64>())
+        .prop_map(|(world, collective, dtype, calls, layout, seed)| {
+            drawn(world, collective, dtype, &calls, layout, seed)
+        })
+        .prop_filter("it can be judged", |problem| {
+            is_small(problem) && declared::undeclared(problem).is_none()
+        })
+}
+
+/// A problem of drawn sizes; the bits of `seed` decide what has few values.
+fn drawn(
+    world: u32,
+    collective: Collective,
+    dtype: DType,
+    calls: &[(u64, u64, u64)],
+    (input, output, guard_bytes, workspace_bytes): (RegionLayout, RegionLayout, u64, u64),
+    seed: u64,
+) -> Problem {
+    let one_of = |what: u64, count: usize| mix(seed ^ what) as usize % count;
+    let call = |&(m, n, pick): &(u64, u64, u64)| {
+        // A permuted subset of the world.
+        let mut ranks: Vec<Rank> = (0..world).map(Rank).collect();
+        ranks.sort_by_key(|rank| mix(pick ^ u64::from(rank.0)));
+        ranks.truncate(1 + pick as usize % world as usize);
+        let (members, tile) = (ranks.len() as u64, Tile { m: 4, n: 16 });
+        let tiles = m.div_ceil(tile.m) * n.div_ceil(tile.n);
+        let uneven = collective == Collective::AllToAll && pick & 1 << 40 != 0;
+        let count = |from: u64, to: u64| mix(pick ^ from << 8 ^ to) % (m + 1);
+        let tiled = collective == Collective::ReduceScatterTiles || pick & 1 << 41 != 0;
+        let by_tile = |what: u64| {
+            let drawn = (0..tiles).map(|tile| (mix(pick ^ what ^ tile) % members) as u32);
+            if tiled { drawn.collect() } else { Vec::new() }
+        };
+        Call {
+            shape: Shape { m, n },
+            root: GroupRank((pick % members) as u32),
+            group: Group::new(ranks).expect("not empty"),
+            tile,
+            blocks: 1,
+            details: Details {
+                op: Op::ALL[(pick >> 32) as usize % Op::ALL.len()],
+                owners: by_tile(1 << 60),
+                starts: by_tile(2 << 60),
+                counts: match uneven {
+                    true => (0..members)
+                        .map(|from| (0..members).map(|to| count(from, to)).collect())
+                        .collect(),
+                    false => Vec::new(),
+                },
+            },
+        }
+    };
+    let inits = [Init::Zero, Init::Poison];
+    let workspace = |number: u64| Workspace {
+        name: format!("w{number}"),
+        bytes: workspace_bytes + number,
+        init: inits[one_of(number, 2)],
+        between_calls: [BetweenCalls::Keep, BetweenCalls::Reset][one_of(10 + number, 2)],
+        judge: [Judge::Ignore, Judge::Unchanged, Judge::Zero][one_of(20 + number, 3)],
+    };
+    let orders = [Order::RankOrder, Order::Own, Order::Ring, Order::ByTile];
+    Problem {
+        collective,
+        world,
+        dtype,
+        layout: Layout { input, output },
+        in_place: one_of(30, 2) == 1 && collective.in_place_refusal().is_none(),
+        guard_bytes,
+        data: [Data::Keyed, Data::BitPatterns, Data::Random][one_of(31, 3)],
+        numerics: numerics(orders[one_of(32, 4)]),
+        output_init: inits[one_of(33, 2)],
+        workspaces: (0..2).map(workspace).collect(),
+        calls: calls.iter().map(call).collect(),
+        seed,
+    }
+}
