@@ -1,8 +1,12 @@
 //! An image as a short list of numbers, for a device that fills and compares by itself.
 //!
-//! A record is a rectangle of one heap, and says from what its bytes are made: poison, zeros, the
-//! keyed fill, or rows that the host made because only it can (reductions, special bit patterns).
-//! A matrix is one record for each block that it holds, however many rows that has.
+//! A record is a rectangle at the same place of some ranks' heaps, and says from what its bytes are
+//! made: poison, zeros, the keyed fill, or rows that the host made because only it can (reductions,
+//! special bit patterns). Heaps that hold the same share a record, so that it is made once, and so
+//! do those that differ by their rank alone. A matrix is one record for each block that it holds,
+//! however many rows that has.
+
+use std::collections::HashMap;
 
 use crate::dtype::DType;
 use crate::fill::{self, Poison, RowFill};
@@ -15,11 +19,11 @@ use crate::sections::{Band, Part, Section, sections};
 /// Stored rows begin at multiples of this, and so many bytes lie in front of and behind them all.
 pub const STORED_ALIGN: u64 = 16;
 
-/// A rectangle of a heap.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A rectangle of some heaps.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// Whose heap.
-    pub rank: Rank,
+    /// Bit r: it stands in rank r's heap.
+    pub ranks: u32,
     /// Bytes from the heap's start to the first row.
     pub start: u64,
     /// How many rows.
@@ -37,9 +41,9 @@ pub struct Record {
 }
 
 /// From what the bytes of a record are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bytes {
-    /// The poison with this seed, by rank and heap offset.
+    /// The poison with this seed, by the heap's rank and offset.
     Poison {
         /// As the fill mixes it.
         seed: u64,
@@ -48,8 +52,8 @@ pub enum Bytes {
     Zero,
     /// Rows of the keyed fill.
     Filled {
-        /// Whose input.
-        rank: Rank,
+        /// Whose input; that of the heap's own rank where it is nobody's.
+        rank: Option<Rank>,
         /// The row that stands first.
         row: u64,
         /// The byte of it that stands first.
@@ -77,6 +81,8 @@ pub struct Key {
     pub nan: NanTest,
     /// Bytes of a heap.
     pub heap_bytes: u64,
+    /// How many ranks exist.
+    pub world: u32,
 }
 
 /// An element, as an unsigned number, is a NaN if `(element + add) & mask > above`.
@@ -134,29 +140,8 @@ impl Records {
             sources: Vec::new(),
         };
         let mut records = Vec::new();
-        for Section { start, stride, bands, .. } in sections(problem, plan, index, moment) {
-            for (rank, bands) in problem.ranks().zip(&bands) {
-                for Band { rows, parts } in bands {
-                    let start = start + rows.start * stride;
-                    for Part { bytes, area, source } in parts {
-                        let Some(made) = made(problem, index, *area, *source, &mut stored) else {
-                            continue;
-                        };
-                        let element = *area == Area::Element;
-                        records.push(Record {
-                            rank,
-                            start: start + bytes.start,
-                            rows: rows.end - rows.start,
-                            row_bytes: bytes.end - bytes.start,
-                            row_stride: stride,
-                            unit: if element { problem.dtype.bytes() } else { 1 },
-                            any_nan: matches!(source, Source::Reduced { .. })
-                                && problem.dtype.is_float(),
-                            bytes: made,
-                        });
-                    }
-                }
-            }
+        for section in sections(problem, plan, index, moment) {
+            records.extend(shared(problem, index, &section, &mut stored));
         }
         Records {
             key: Key {
@@ -164,11 +149,52 @@ impl Records {
                 stored_stride: stored.stride,
                 nan: NanTest::of(problem.dtype),
                 heap_bytes: plan.bytes,
+                world: problem.world,
             },
             records,
             stored: stored.make(problem, index),
         }
     }
+}
+
+/// The records of a section, one for all heaps that hold the same at a place.
+fn shared<'a>(
+    problem: &Problem,
+    index: usize,
+    section: &'a Section,
+    stored: &mut Stored,
+) -> Vec<Record> {
+    let Section { start, stride, bands, .. } = section;
+    let of_rank = |(rank, bands): (Rank, &'a Vec<Band>)| {
+        bands.iter().flat_map(move |band| band.parts.iter().map(move |part| (rank, band, part)))
+    };
+    let parts: Vec<(Rank, &Band, &Part)> = problem.ranks().zip(bands).flat_map(of_rank).collect();
+    let own = parts.iter().all(|(rank, _, part)| match part.source {
+        Source::Row { rank: whose, .. } => whose == *rank,
+        _ => true,
+    });
+    let mut records = Vec::new();
+    let mut known = HashMap::new();
+    for (rank, Band { rows, .. }, Part { bytes, area, source }) in parts {
+        let Some(bytes_made) = made(problem, index, *area, *source, own, stored) else { continue };
+        let element = *area == Area::Element;
+        let alike = Record {
+            ranks: 0,
+            start: start + rows.start * stride + bytes.start,
+            rows: rows.end - rows.start,
+            row_bytes: bytes.end - bytes.start,
+            row_stride: *stride,
+            unit: if element { problem.dtype.bytes() } else { 1 },
+            any_nan: matches!(source, Source::Reduced { .. }) && problem.dtype.is_float(),
+            bytes: bytes_made,
+        };
+        let number = *known.entry(alike.clone()).or_insert_with(|| {
+            records.push(alike);
+            records.len() - 1
+        });
+        records[number].ranks |= 1 << rank.0;
+    }
+    records
 }
 
 /// How a device makes a part's bytes; nothing where they are neither written nor compared.
@@ -177,6 +203,7 @@ fn made(
     index: usize,
     area: Area,
     source: Source,
+    own: bool,
     stored: &mut Stored,
 ) -> Option<Bytes> {
     let keyed = !problem.collective.reduces() && problem.data != Data::BitPatterns;
@@ -189,7 +216,7 @@ fn made(
         Source::Zero => Bytes::Zero,
         Source::Free => return None,
         Source::Row { rank, row, column } if keyed => {
-            Bytes::Filled { rank, row, byte: column * size }
+            Bytes::Filled { rank: (!own).then_some(rank), row, byte: column * size }
         }
         Source::Row { row, column, .. } | Source::Reduced { row, column, .. } => {
             Bytes::Stored { matrix: stored.matrix(source), row, byte: column * size }

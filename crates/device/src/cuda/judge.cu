@@ -1,9 +1,10 @@
 // judge.cu: fills heaps with what a call begins with, and compares them with what it must leave.
 //
 // It runs in a process of its own, in which no kernel under test ever ran. An image is a list of
-// records. Each is a rectangle of one heap whose bytes are a function of their place: the formulas
-// are those of collectives::fill, and the structures here those of collectives::record and of
-// judge.rs, field for field. Nothing is included, so that any compiler of CUDA or C++ takes it.
+// records. Each is a rectangle at the same place of some ranks' heaps, whose bytes are a function of
+// their place, made once and compared with all of these heaps. The formulas are those of
+// collectives::fill, and the structures those of collectives::record and of judge.rs, field for
+// field. Nothing is included, so that any compiler of CUDA or C++ takes it.
 //
 // Everything moves in units of 16 bytes that are aligned in the heap. A team is a few lanes at
 // neighbouring units of a row; it takes STEPS steps: rows below each other as far as there are
@@ -33,19 +34,22 @@ struct Key {
   rc_u64 stored_stride;       // bytes from a stored row to the next, a multiple of 16
   rc_u64 nan_add, nan_mask, nan_above;  // x is a NaN if ((x + add) & mask) > above
   rc_u64 heap_bytes;
+  rc_u64 world;               // ranks
 };
 
-// A rectangle of a heap: collectives::record::Record and, behind it, judge.rs's Work.
+// A rectangle: collectives::record::Record and, behind it, judge.rs's Work.
 struct Record {
   rc_u64 source;
-  rc_u64 rank;
+  rc_u64 ranks;      // bit r: it stands in rank r's heap
+  rc_u64 own;        // whether the bytes carry the rank in whose heap they stand,
+  rc_u64 rank;       // else this one
   rc_u64 start;      // bytes from the heap's start
   rc_u64 rows;
   rc_u64 row_bytes;
   rc_u64 row_stride;
   rc_u64 unit;       // so many bytes are right or wrong together
   rc_u64 any_nan;    // a NaN may be any NaN
-  rc_u64 key;        // poison: its seed; rows: whose; stored: bytes from the buffer's start
+  rc_u64 key;        // poison: its seed; stored: bytes from the buffer's start to the matrix
   rc_u64 from_row;   // row and byte of the source that stand first
   rc_u64 from_byte;
   rc_u64 end_piece;  // number of the first piece of the next record
@@ -69,19 +73,22 @@ RC_INLINE rc_u64 mix(rc_u64 x) {
   return x ^ (x >> 31);
 }
 
+// How a rank's data and poison differ from rank 0's: in the upper half of each byte.
+RC_INLINE rc_u64 rank_bits(rc_u64 rank) { return rank * (EACH_BYTE << 4); }
+
 // ---- sources: each gives the unit at a heap offset, which begins at `byte` of `row` ----
 
 struct Zeros {
   __device__ __forceinline__ Unit unit(rc_u64, rc_i64, rc_u64) { return Unit{0, 0}; }
 };
 
+// Of rank 0, like all that is made; the others' differs by `rank_bits`.
 struct Poison {
   const rc_u64* places;
   rc_u64 seed;
-  rc_u64 rank_bits;
 
   __device__ __forceinline__ Unit unit(rc_u64, rc_i64, rc_u64 offset) {
-    const rc_u64 block = mix(seed ^ (offset >> 6)) ^ rank_bits;
+    const rc_u64 block = mix(seed ^ (offset >> 6));
     const rc_u32 place = rc_u32(offset >> 3) & 7;
     return Unit{(block ^ places[place]) | CLASS, (block ^ places[place + 1]) | CLASS};
   }
@@ -108,7 +115,6 @@ struct RowWords {
   enum : rc_u32 { BLOCK_MASK = (1u << 25) - 1, NAME_MASK = (1u << 28) - 1 };
   const Key* key;
   rc_u64 words_per_row;
-  rc_u64 rank_bits;
   // Of the column last looked at, because the next step is often a row below.
   rc_i64 column;
   rc_u64 colours[3];
@@ -117,11 +123,10 @@ struct RowWords {
   rc_u32 add;
   rc_u64 number, name, row_bits;
 
-  RC_INLINE RowWords of(const Key* key, rc_u64 rank) {
+  RC_INLINE RowWords of(const Key* key) {
     RowWords words = {};
     words.key = key;
     words.words_per_row = key->words_per_row;
-    words.rank_bits = rank * (EACH_BYTE << 4);
     words.column = rc_i64(1) << 62;
     words.high = ~rc_u64(0);
     return words;
@@ -162,7 +167,7 @@ struct RowWords {
     n ^= 0x11111111u * ((x ^ (x >> 11) ^ (x >> 21)) & 0xf);
     // each in the upper half of a byte.
     const rc_u32 low = spread(n & 0xffff), upper = spread(n >> 16);
-    return (rc_u64(upper) << 32 | low) ^ rank_bits;
+    return rc_u64(upper) << 32 | low;
   }
 
   RC_INLINE rc_u32 spread(rc_u32 x) {
@@ -200,19 +205,35 @@ struct StoredWords {
   __device__ __forceinline__ rc_u64 word(rc_u32 i) const { return first[i]; }
 };
 
-// ---- what is done with a unit ----
+// Calls `act` with the source of a record.
+template <class Act>
+RC_INLINE void with_source(const Key* key, const Record& record, const rc_u8* stored, Act& act) {
+  switch (record.source) {
+    case POISON:
+      return act(Poison{key->poison_places, record.key});
+    case ZERO:
+      return act(Zeros{});
+    case FILLED:
+      return act(OfWords<RowWords>{RowWords::of(key)});
+    case STORED:
+      return act(OfWords<StoredWords>{{stored + record.key, key->stored_stride, nullptr}});
+  }
+}
 
-// The bytes of a unit that belong to a record: from `first` up to, not including, `end`.
+// ---- places ----
+
+// A unit of a row: where it is, and which of its bytes belong to the record.
 struct Place {
-  rc_u64 row;      // of the record
-  rc_u64 offset;   // of the unit in the heap
-  rc_i64 byte;     // of the unit, from the row's start
-  rc_u32 first, end;
+  rc_u64 offset;        // in the heap
+  rc_i64 byte;          // from the row's start
+  rc_u32 first, end;    // none where the end is 0
+
+  __device__ __forceinline__ bool is_whole() const { return first == 0 && end == 16; }
 };
 
 RC_INLINE Place place_of(const Record& record, rc_u64 row, rc_u64 unit) {
   const rc_u64 start = record.start + row * record.row_stride;
-  Place place = {row, (start & ~rc_u64(15)) + unit * 16, 0, 0, 0};
+  Place place = {(start & ~rc_u64(15)) + unit * 16, 0, 0, 0};
   place.byte = rc_i64(place.offset - start);
   const rc_i64 left = rc_i64(record.row_bytes) - place.byte;
   if (row < record.rows && left > 0) {
@@ -222,130 +243,190 @@ RC_INLINE Place place_of(const Record& record, rc_u64 row, rc_u64 unit) {
   return place;
 }
 
-RC_INLINE rc_u64 bytes_below(rc_u32 end) {
-  return end >= 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * end) - 1;
+// One bits in the bytes of a half unit from `first` up to, not including, `end`; both up to 16.
+RC_INLINE rc_u64 low_mask(rc_u32 first, rc_u32 end) {
+  const rc_u64 below_end = end >= 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * end) - 1;
+  const rc_u64 below_first = first >= 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * first) - 1;
+  return below_end & ~below_first;
+}
+RC_INLINE rc_u64 high_mask(rc_u32 first, rc_u32 end) {
+  return low_mask(first > 8 ? first - 8 : 0, end > 8 ? end - 8 : 0);
+}
+
+// ---- what is done with units ----
+
+// What a launch is about.
+struct Launch {
+  const Key* __restrict__ key;
+  const Record* __restrict__ records;
+  rc_u64 record_count;
+  const rc_u64* __restrict__ heaps;
+  const rc_u8* __restrict__ stored;
+};
+
+// Makes one unit.
+struct MakeUnit {
+  rc_u64 row;
+  rc_i64 byte;
+  rc_u64 offset;
+  Unit made;
+
+  template <class Source>
+  __device__ __forceinline__ void operator()(Source source) {
+    made = source.unit(row, byte, offset);
+  }
+};
+
+RC_INLINE Unit made_at(const Launch& launch, const Record& record, rc_u64 row, const Place& place) {
+  MakeUnit make = {record.from_row + row, place.byte + rc_i64(record.from_byte), place.offset, {}};
+  with_source(launch.key, record, launch.stored, make);
+  return make.made;
+}
+
+RC_INLINE bool stands_in(const Record& record, rc_u32 rank) { return (record.ranks >> rank & 1) != 0; }
+
+RC_INLINE rc_u64 bits_in(const Record& record, rc_u32 rank) {
+  return rank_bits(record.own != 0 ? rank : record.rank);
+}
+
+// Writes the bytes of a unit that belong to the record.
+static __device__ __noinline__ void fill_part(const Launch& launch, const Record& record, rc_u64 row, rc_u64 unit) {
+  const Place place = place_of(record, row, unit);
+  if (place.end == 0) return;
+  const Unit made = made_at(launch, record, row, place);
+  for (rc_u32 rank = 0; rank < launch.key->world; rank++) {
+    if (!stands_in(record, rank)) continue;
+    rc_u8* to = (rc_u8*)launch.heaps[rank] + place.offset;
+    const rc_u64 bits = bits_in(record, rank);
+    for (rc_u32 byte = place.first; byte < place.end; byte++)
+      to[byte] = rc_u8(((byte < 8 ? made.low : made.high) ^ bits) >> 8 * (byte & 7));
+  }
+}
+
+// Bytes of half a unit that are wrong: whole elements, as on the CPU.
+RC_INLINE rc_u64 wrong_in_half(const Key* key, const Record& record, rc_u64 seen, rc_u64 made, rc_u64 mask) {
+  if (((seen ^ made) & mask) == 0) return 0;
+  const rc_u32 unit = rc_u32(record.unit);
+  const rc_u64 ones = unit == 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * unit) - 1;
+  rc_u64 wrong = 0;
+  for (rc_u32 byte = 0; byte < 8; byte += unit) {
+    const rc_u64 one = (seen >> 8 * byte) & ones, other = (made >> 8 * byte) & ones;
+    if (((one ^ other) & (mask >> 8 * byte)) == 0) continue;
+    const auto is_nan = [key](rc_u64 x) { return ((x + key->nan_add) & key->nan_mask) > key->nan_above; };
+    if (record.any_nan && is_nan(one) && is_nan(other)) continue;
+    wrong += unit;
+  }
+  return wrong;
+}
+
+// How many bytes of a unit are wrong, in all heaps; says in which pages.
+static __device__ __noinline__ rc_u64 wrong_bytes(const Launch& launch, const Record& record, rc_u8* pages, rc_u64 row,
+                                                  rc_u64 unit) {
+  const Place place = place_of(record, row, unit);
+  if (place.end == 0) return 0;
+  const Unit made = made_at(launch, record, row, place);
+  rc_u64 all = 0;
+  for (rc_u32 rank = 0; rank < launch.key->world; rank++) {
+    if (!stands_in(record, rank)) continue;
+    const Unit seen = *(const Unit*)((const rc_u8*)launch.heaps[rank] + place.offset);
+    const rc_u64 bits = bits_in(record, rank);
+    const rc_u64 wrong =
+        wrong_in_half(launch.key, record, seen.low, made.low ^ bits, low_mask(place.first, place.end)) +
+        wrong_in_half(launch.key, record, seen.high, made.high ^ bits, high_mask(place.first, place.end));
+    if (wrong != 0) pages[(rank * launch.key->heap_bytes + place.offset) >> PAGE_LOG2] = 1;
+    all += wrong;
+  }
+  return all;
 }
 
 struct Fill {
-  enum { READS = 0 };
-
-  __device__ __forceinline__ void take(const Record&, const Place& place, rc_u8* heap, Unit, Unit made) {
-    rc_u8* to = heap + place.offset;
-    if (place.first == 0 && place.end == 16) {
-      *(Unit*)to = made;
-      return;
-    }
-    for (rc_u32 byte = place.first; byte < place.end; byte++)
-      to[byte] = rc_u8((byte < 8 ? made.low : made.high) >> 8 * (byte & 7));
+  __device__ __forceinline__ void whole(rc_u8* heap, const rc_u64* offsets, const Unit* made, rc_u64 bits) {
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) *(Unit*)(heap + offsets[i]) = Unit{made[i].low ^ bits, made[i].high ^ bits};
   }
-  __device__ __forceinline__ void finish(rc_u64) {}
+  __device__ __forceinline__ bool look_again() { return false; }
+  __device__ __forceinline__ void part(const Launch& launch, const Record& record, rc_u64 row, rc_u64 unit) {
+    fill_part(launch, record, row, unit);
+  }
 };
 
 struct Verify {
-  enum { READS = 1 };
-  const Key* key;
-  rc_u64* counts;  // of all records, then of each
-  rc_u8* pages;    // of this heap: whether anything in it differs
-  rc_u64 count;
+  rc_u8* pages;  // of all heaps: whether anything in them is wrong
+  rc_u64 wrong;  // bytes
+  rc_u64 differs;
 
-  __device__ __forceinline__ bool is_nan(rc_u64 element) const {
-    return ((element + key->nan_add) & key->nan_mask) > key->nan_above;
+  // The reads of a batch are under way at once.
+  __device__ __forceinline__ void whole(const rc_u8* heap, const rc_u64* offsets, const Unit* made, rc_u64 bits) {
+    Unit seen[BATCH];
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) seen[i] = *(const Unit*)(heap + offsets[i]);
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++)
+      differs |= (seen[i].low ^ made[i].low ^ bits) | (seen[i].high ^ made[i].high ^ bits);
   }
-
-  // Bytes of a half unit that are wrong: whole elements, as on the CPU.
-  __device__ __noinline__ rc_u64 wrong_bytes(const Record& record, rc_u64 seen, rc_u64 made, rc_u64 mask) const {
-    rc_u64 wrong = 0;
-    const rc_u32 size = rc_u32(record.unit);
-    const rc_u64 ones = size == 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * size) - 1;
-    for (rc_u32 byte = 0; byte < 8; byte += size) {
-      const rc_u64 one = (seen >> 8 * byte) & ones, other = (made >> 8 * byte) & ones;
-      if (((one ^ other) & (mask >> 8 * byte)) == 0) continue;
-      if (record.any_nan && is_nan(one) && is_nan(other)) continue;
-      wrong += size;
-    }
-    return wrong;
+  __device__ __forceinline__ bool look_again() {
+    const bool again = differs != 0;
+    differs = 0;
+    return again;
   }
-
-  __device__ __forceinline__ void take(const Record& record, const Place& place, rc_u8*, Unit seen, Unit made) {
-    Unit mask = {~rc_u64(0), ~rc_u64(0)};
-    if (place.first != 0 || place.end != 16) {
-      mask.low = bytes_below(place.end) & ~bytes_below(place.first);
-      mask.high = (place.end > 8 ? bytes_below(place.end - 8) : 0) &
-                  ~(place.first > 8 ? bytes_below(place.first - 8) : 0);
-    }
-    if ((((seen.low ^ made.low) & mask.low) | ((seen.high ^ made.high) & mask.high)) == 0) return;
-    const rc_u64 wrong = wrong_bytes(record, seen.low, made.low, mask.low) +
-                         wrong_bytes(record, seen.high, made.high, mask.high);
-    if (wrong != 0) pages[place.offset >> PAGE_LOG2] = 1;
-    count += wrong;
-  }
-
-  __device__ __forceinline__ void finish(rc_u64 record) {
-    if (count == 0) return;
-    atomicAdd(&counts[0], count);
-    atomicAdd(&counts[1 + record], count);
+  __device__ __forceinline__ void part(const Launch& launch, const Record& record, rc_u64 row, rc_u64 unit) {
+    wrong += wrong_bytes(launch, record, pages, row, unit);
   }
 };
 
-// A team's steps. Memory is read in batches, so that several reads are under way at once.
-template <class Source, class Action>
-RC_INLINE void take_steps(const Record& record, Source source, Action action, rc_u8* heap, rc_u64 number, rc_u32 team,
-                          rc_u32 lane) {
-  const rc_u32 strips = rc_u32(record.strips), rows_log2 = rc_u32(record.rows_log2);
-  const rc_u32 lanes_log2 = rc_u32(record.lanes_log2);
-  const rc_u64 first_row = rc_u64(team / strips) << rows_log2;
-  const rc_u64 first_unit = (rc_u64(team % strips) * (STEPS >> rows_log2) << lanes_log2) + lane;
-  for (rc_u32 step = 0; step < STEPS; step += BATCH) {
-    Place places[BATCH];
-    Unit seen[BATCH];
-#pragma unroll
-    for (rc_u32 i = 0; i < BATCH; i++) {
-      const rc_u64 row = first_row + ((step + i) & ((1u << rows_log2) - 1));
-      const rc_u64 unit = first_unit + (rc_u64((step + i) >> rows_log2) << lanes_log2);
-      places[i] = place_of(record, row, unit);
-      if (Action::READS && places[i].end != 0) seen[i] = *(const Unit*)(heap + places[i].offset);
-    }
-#pragma unroll
-    for (rc_u32 i = 0; i < BATCH; i++) {
-      if (places[i].end == 0) continue;
-      const rc_i64 byte = places[i].byte + rc_i64(record.from_byte);
-      const Unit made = source.unit(record.from_row + places[i].row, byte, places[i].offset);
-      action.take(record, places[i], heap, seen[i], made);
-    }
-  }
-  action.finish(number);
-}
-
+// A team's steps. A batch of whole units is made once, then taken heap by heap; what is at the edge
+// of a row, or does not agree, is taken unit by unit.
 template <class Action>
-RC_INLINE void take_team(const Key* key, const Record& record, Action action, rc_u8* heap, const rc_u8* stored,
-                         rc_u64 number, rc_u32 team, rc_u32 lane) {
-  switch (record.source) {
-    case POISON: {
-      const Poison poison = {key->poison_places, record.key, record.rank * (EACH_BYTE << 4)};
-      return take_steps(record, poison, action, heap, number, team, lane);
-    }
-    case ZERO:
-      return take_steps(record, Zeros{}, action, heap, number, team, lane);
-    case FILLED: {
-      const OfWords<RowWords> rows = {RowWords::of(key, record.key)};
-      return take_steps(record, rows, action, heap, number, team, lane);
-    }
-    case STORED: {
-      const OfWords<StoredWords> rows = {{stored + record.key, key->stored_stride, nullptr}};
-      return take_steps(record, rows, action, heap, number, team, lane);
+struct Steps {
+  const Launch& launch;
+  const Record& record;
+  Action& action;
+  rc_u32 team, lane;
+
+  template <class Source>
+  __device__ __forceinline__ void operator()(Source source) {
+    const rc_u32 strips = rc_u32(record.strips), lanes_log2 = rc_u32(record.lanes_log2);
+    const rc_u32 rows_log2 = rc_u32(record.rows_log2), row_mask = (1u << rows_log2) - 1;
+    const rc_u64 first_row = rc_u64(team / strips) << rows_log2;
+    const rc_u64 first_unit = (rc_u64(team % strips) * (STEPS >> rows_log2) << lanes_log2) + lane;
+    const rc_u32 world = rc_u32(launch.key->world);
+#pragma unroll 1
+    for (rc_u32 step = 0; step < STEPS; step += BATCH) {
+      rc_u64 offsets[BATCH];
+      Unit made[BATCH];
+      bool whole = true;
+#pragma unroll
+      for (rc_u32 i = 0; i < BATCH; i++) {
+        const rc_u64 row = first_row + ((step + i) & row_mask);
+        const Place place = place_of(record, row, first_unit + (rc_u64((step + i) >> rows_log2) << lanes_log2));
+        offsets[i] = place.offset;
+        whole &= place.is_whole();
+        if (whole) made[i] = source.unit(record.from_row + row, place.byte + rc_i64(record.from_byte), place.offset);
+      }
+      if (whole) {
+#pragma unroll 1
+        for (rc_u32 rank = 0; rank < world; rank++)
+          if (stands_in(record, rank))
+            action.whole((rc_u8*)launch.heaps[rank], offsets, made, bits_in(record, rank));
+      }
+      if (whole && !action.look_again()) continue;
+#pragma unroll 1
+      for (rc_u32 i = step; i < step + BATCH; i++)
+        action.part(launch, record, first_row + (i & row_mask), first_unit + (rc_u64(i >> rows_log2) << lanes_log2));
     }
   }
-}
+};
 
-// Calls `work(record, its number, team, lane)` for this thread's share of all pieces.
+// Calls `work(record's number, team, lane)` for this thread's share of all pieces.
 template <class Work>
-RC_INLINE void each_piece(const Record* records, rc_u64 record_count, Work work) {
-  const rc_u64 pieces = records[record_count - 1].end_piece;
+RC_INLINE void each_piece(const Launch& launch, Work work) {
+  const Record* __restrict__ records = launch.records;
+  const rc_u64 pieces = records[launch.record_count - 1].end_piece;
   rc_u64 number = 0;
   for (rc_u64 piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
     // The first record that ends behind the piece.
     if (records[number].end_piece <= piece) {
-      rc_u64 low = number + 1, high = record_count - 1;
+      rc_u64 low = number + 1, high = launch.record_count - 1;
       while (low < high) {
         const rc_u64 middle = (low + high) / 2;
         if (records[middle].end_piece <= piece)
@@ -359,7 +440,7 @@ RC_INLINE void each_piece(const Record* records, rc_u64 record_count, Work work)
     const rc_u64 first = number == 0 ? 0 : records[number - 1].end_piece;
     const rc_u64 thread = (piece - first) * blockDim.x + threadIdx.x;
     const rc_u64 team = thread >> record.lanes_log2;
-    if (team < record.teams) work(record, number, rc_u32(team), rc_u32(thread) & ((1u << record.lanes_log2) - 1));
+    if (team < record.teams) work(number, rc_u32(team), rc_u32(thread) & ((1u << record.lanes_log2) - 1));
   }
 }
 
@@ -367,18 +448,26 @@ RC_INLINE void each_piece(const Record* records, rc_u64 record_count, Work work)
 extern "C" __global__ void __launch_bounds__(256)
     rc_fill(const Key* __restrict__ key, const Record* __restrict__ records, rc_u64 record_count,
             const rc_u64* __restrict__ heaps, const rc_u8* __restrict__ stored) {
-  each_piece(records, record_count, [&](const Record& record, rc_u64 number, rc_u32 team, rc_u32 lane) {
-    take_team(key, record, Fill{}, (rc_u8*)heaps[record.rank], stored, number, team, lane);
+  const Launch launch = {key, records, record_count, heaps, stored};
+  each_piece(launch, [&](rc_u64 number, rc_u32 team, rc_u32 lane) {
+    Fill fill;
+    Steps<Fill> steps = {launch, records[number], fill, team, lane};
+    with_source(key, records[number], stored, steps);
   });
 }
 
-// Adds to `counts` and sets `pages`, which begin as zero.
+// Adds to `counts`, of all records and then of each, and sets `pages`; both begin as zero.
 extern "C" __global__ void __launch_bounds__(256)
     rc_verify(const Key* __restrict__ key, const Record* __restrict__ records, rc_u64 record_count,
               const rc_u64* __restrict__ heaps, const rc_u8* __restrict__ stored, rc_u64* counts, rc_u8* pages) {
-  each_piece(records, record_count, [&](const Record& record, rc_u64 number, rc_u32 team, rc_u32 lane) {
-    const Verify verify = {key, counts, pages + record.rank * (key->heap_bytes >> PAGE_LOG2), 0};
-    take_team(key, record, verify, (rc_u8*)heaps[record.rank], stored, number, team, lane);
+  const Launch launch = {key, records, record_count, heaps, stored};
+  each_piece(launch, [&](rc_u64 number, rc_u32 team, rc_u32 lane) {
+    Verify verify = {pages, 0, 0};
+    Steps<Verify> steps = {launch, records[number], verify, team, lane};
+    with_source(key, records[number], stored, steps);
+    if (verify.wrong == 0) return;
+    atomicAdd(&counts[0], verify.wrong);
+    atomicAdd(&counts[1 + number], verify.wrong);
   });
 }
 

@@ -10,7 +10,7 @@ mod work;
 
 use collectives::image::Moment;
 use collectives::record::{Bytes, Key, Record, Records};
-use collectives::{Finding, HeapPlan, Problem};
+use collectives::{Finding, HeapPlan, Problem, Rank};
 
 use crate::DeviceError;
 use work::Work;
@@ -240,9 +240,9 @@ impl Image {
 }
 
 /// `Key`, field for field.
-fn key_words(key: &Key) -> [u64; 27] {
+fn key_words(key: &Key) -> [u64; 28] {
     let fill = &key.fill;
-    let mut words = [0; 27];
+    let mut words = [0; 28];
     let scalars = [
         fill.permutation,
         fill.words_per_row,
@@ -254,22 +254,25 @@ fn key_words(key: &Key) -> [u64; 27] {
     words[..6].copy_from_slice(&scalars);
     words[6..14].copy_from_slice(&fill.places);
     words[14..22].copy_from_slice(&fill.poison_places);
-    let rest = [key.stored_stride, key.nan.add, key.nan.mask, key.nan.above, key.heap_bytes];
-    words[22..].copy_from_slice(&rest);
+    words[22] = key.stored_stride;
+    words[23..26].copy_from_slice(&[key.nan.add, key.nan.mask, key.nan.above]);
+    words[26..].copy_from_slice(&[key.heap_bytes, key.world.into()]);
     words
 }
 
 /// The first fields of `Record`; those of [`Work`] follow.
-fn record_words(record: &Record) -> [u64; 11] {
-    let (source, key, row, byte) = match record.bytes {
-        Bytes::Poison { seed } => (0, seed, 0, 0),
-        Bytes::Zero => (1, 0, 0, 0),
-        Bytes::Filled { rank, row, byte } => (2, rank.0.into(), row, byte),
-        Bytes::Stored { matrix, row, byte } => (3, matrix, row, byte),
+fn record_words(record: &Record) -> [u64; 13] {
+    let (source, whose, key, row, byte) = match record.bytes {
+        Bytes::Poison { seed } => (0, None, seed, 0, 0),
+        Bytes::Zero => (1, Some(Rank(0)), 0, 0, 0),
+        Bytes::Filled { rank, row, byte } => (2, rank, 0, row, byte),
+        Bytes::Stored { matrix, row, byte } => (3, Some(Rank(0)), matrix, row, byte),
     };
     [
         source,
-        record.rank.0.into(),
+        record.ranks.into(),
+        whose.is_none().into(),
+        whose.map_or(0, |rank| rank.0.into()),
         record.start,
         record.rows,
         record.row_bytes,

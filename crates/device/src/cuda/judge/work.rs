@@ -36,7 +36,7 @@ impl Work {
         let teams = rows.div_ceil(1 << rows_log2) * strips;
         if teams > u32::MAX.into() {
             return Err(DeviceError::System {
-                what: format!("judging {rows} rows of {row_bytes} bytes of rank {}", record.rank),
+                what: format!("judging {rows} rows of {row_bytes} bytes at {start:#x}"),
                 reason: "more than fits on a device (smaller shapes are needed)".into(),
             });
         }
