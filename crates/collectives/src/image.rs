@@ -82,6 +82,20 @@ pub struct Span {
     pub source: Source,
 }
 
+impl Span {
+    /// What the element at a byte of the span is; `element` is its size.
+    pub(crate) fn source_at(&self, offset: u64, element: u64) -> Source {
+        let within = (offset - self.bytes.start) / element;
+        match self.source {
+            Source::Row { rank, row, column } => Source::Row { rank, row, column: column + within },
+            Source::Reduced { first, row, column } => {
+                Source::Reduced { first, row, column: column + within }
+            }
+            Source::Poison | Source::Zero | Source::Free => self.source,
+        }
+    }
+}
+
 /// Walks the image of call number `index`, every byte of every heap exactly once.
 pub fn spans(
     problem: &Problem,

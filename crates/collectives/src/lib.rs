@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arithmetic;
+pub(crate) mod cause;
 pub mod declared;
 pub mod dtype;
 pub(crate) mod exact;

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::cause::{self, Evidence, Gap, Sample, Samples, Scene};
 use crate::explain;
 use crate::fill::Poison;
 use crate::finding::{Extent, Finding, FindingKind, Place};
@@ -14,6 +15,7 @@ use crate::map::RegionMap;
 use crate::plan::{HeapPlan, RegionName, View};
 use crate::problem::Problem;
 use crate::rank::Rank;
+use crate::reference;
 
 /// At most this many wrong rows are drawn in a region map.
 const MAPPED_ROWS: usize = 4096;
@@ -69,6 +71,7 @@ struct Difference {
     rows: BTreeMap<u64, Vec<(u64, u64)>>,
     row_count: u64,
     last_row: Option<u64>,
+    samples: Samples,
 }
 
 impl<'a> Differences<'a> {
@@ -155,71 +158,55 @@ impl<'a> Differences<'a> {
                 rows: BTreeMap::new(),
                 row_count: 0,
                 last_row: None,
+                samples: Samples::default(),
             }
         });
         difference.count += unit as u64;
+        let source = span.source_at(offset, self.problem.dtype.bytes());
+        let is_element = span.area == Area::Element;
+        difference.samples.add(Sample::new(span.rank, offset, source, is_element, &actual[..unit]));
         if let Some((row, column)) = place {
             difference.at(row, column);
         }
     }
 
     fn into_findings(self) -> Vec<Finding> {
+        let causes = self.causes();
         let Differences { problem, plan, index, .. } = self;
         let views: Vec<Option<View>> =
             self.by_kind.values().map(|difference| self.view(&difference.span)).collect();
-        self.by_kind
-            .into_iter()
-            .zip(views)
-            .map(|(((rank, kind, _), difference), view)| {
-                let place = difference.place(problem, plan, index, view);
-                let source = match difference.span.source {
-                    Source::Row { rank, row, .. } => {
-                        Some((rank, row, difference.source_column(problem)))
-                    }
-                    Source::Reduced { .. } | Source::Poison | Source::Zero | Source::Free => None,
+        let differences = self.by_kind.into_iter().zip(views).zip(causes);
+        differences
+            .map(|((((rank, kind, _), difference), view), looks_like)| {
+                let lookup = explain::Lookup {
+                    problem,
+                    plan,
+                    index,
+                    rank,
+                    expected: difference.source_place(problem),
                 };
-                let lookup = explain::Lookup { problem, plan, index, rank, expected: source };
                 let whose = lookup.whose(difference.offset, &difference.run, &difference.actual);
-                let show = |bytes: &[u8]| match difference.span.area {
-                    Area::Element => problem.dtype.show(bytes),
-                    _ => format!("0x{:02x}", bytes[0]),
-                };
-                let expected = match difference.span.source {
-                    Source::Poison => format!("poison {}", show(&difference.expected)),
-                    Source::Reduced { row, .. } => {
-                        let op = problem.calls[index].details.op;
-                        let column = difference.source_column(problem);
-                        format!("{} = {op} of inputs ({row},{column})", show(&difference.expected))
-                    }
-                    Source::Row { rank, row, .. } => {
-                        let column = difference.source_column(problem);
-                        let value = show(&difference.expected);
-                        format!("{value} = rank {rank}'s input ({row},{column})")
-                    }
-                    Source::Zero => "0x00".into(),
-                    Source::Free => unreachable!("free spans are never compared"),
-                };
-                let actual = format!("{} = {whose}", show(&difference.actual));
-                let map = view.map_or_else(Vec::new, |view| {
-                    RegionMap { kind, view: &view, rows: &difference.rows }.lines()
-                });
+                let place = difference.place(problem, plan, index, view);
                 let extent = difference.extent();
                 let reach = extent.as_ref();
                 let explanation =
                     explain::sentence(problem, index, rank, kind, &place, reach, difference.count);
-                let looks_like =
-                    reach.and_then(|reach| explain::cause(problem, index, kind, reach));
                 Finding {
                     kind,
                     rank: Some(rank),
                     call: Some(index),
                     place: Some(place),
-                    expected: Some(expected),
-                    actual: Some(actual),
+                    expected: Some(difference.expected(problem, index)),
+                    actual: Some(format!(
+                        "{} = {whose}",
+                        difference.show(problem, &difference.actual)
+                    )),
                     count: difference.count,
                     writer: None,
                     extent,
-                    map,
+                    map: view.map_or_else(Vec::new, |view| {
+                        RegionMap { kind, view: &view, rows: &difference.rows }.lines()
+                    }),
                     details: Vec::new(),
                     explanation,
                     looks_like,
@@ -227,9 +214,131 @@ impl<'a> Differences<'a> {
             })
             .collect()
     }
+
+    /// What each difference looks like, in their order.
+    fn causes(&self) -> Vec<Option<String>> {
+        let scene = Scene::new(self.problem, self.plan, self.index, self.written());
+        let samples: Vec<Vec<Sample>> =
+            self.by_kind.values().map(|difference| difference.samples.all()).collect();
+        let evidence: Vec<Evidence<'_>> = self
+            .by_kind
+            .iter()
+            .zip(&samples)
+            .map(|(((rank, kind, _), difference), samples)| Evidence {
+                kind: *kind,
+                samples,
+                columns: difference.extent().map(|extent| extent.columns),
+                gap: (*kind == FindingKind::Unwritten).then_some(Gap {
+                    rank: *rank,
+                    rows: &difference.rows,
+                    row_count: difference.row_count,
+                }),
+            })
+            .collect();
+        cause::causes(&scene, &evidence, &self.probes(&scene))
+    }
+
+    /// Places beside the elements of written outputs, where all of their kind are right: the first
+    /// and the last byte behind some rows, and those just outside the matrix.
+    fn probes(&self, scene: &Scene<'_>) -> Vec<Sample> {
+        const ROWS: u64 = 16;
+        let View { start, shape, row_stride, .. } = scene.output;
+        let step = (shape.m / ROWS).max(1) as usize;
+        let padding: Vec<u64> = (0..shape.m)
+            .step_by(step)
+            .map(|row| scene.output.row_bytes(row, shape.n..row_stride))
+            .filter(|padding| !padding.is_empty())
+            .flat_map(|padding| [padding.start, padding.end - 1])
+            .collect();
+        let outside: Vec<u64> = [start.checked_sub(1), Some(scene.output.end())]
+            .into_iter()
+            .flatten()
+            .filter(|offset| *offset < self.plan.bytes)
+            .collect();
+        let all_right = |rank: Rank, kinds: &[FindingKind]| {
+            !self.by_kind.keys().any(|(of, kind, _)| *of == rank && kinds.contains(kind))
+        };
+        let mut probes = Vec::new();
+        for rank in &scene.written {
+            if !scene.members.contains(rank) {
+                continue;
+            }
+            let mut add = |offset: u64| {
+                let mut byte = [0];
+                self.poison.write(*rank, offset, &mut byte);
+                probes.push(Sample::new(*rank, offset, Source::Poison, false, &byte));
+            };
+            if all_right(*rank, &[FindingKind::PaddingOverwritten]) {
+                padding.iter().for_each(|offset| add(*offset));
+            }
+            if all_right(*rank, &[FindingKind::SlackOverwritten, FindingKind::GuardOverwritten]) {
+                outside.iter().for_each(|offset| add(*offset));
+            }
+        }
+        probes
+    }
+
+    /// The ranks whose output anybody wrote to.
+    fn written(&self) -> Vec<Rank> {
+        let call = &self.problem.calls[self.index];
+        let output = self.plan.regions.iter().position(|r| r.name == RegionName::Output);
+        let is_written = |rank: &Rank| {
+            let blocks = reference::output(self.problem, call, *rank);
+            let elements: u64 = blocks
+                .iter()
+                .map(|block| {
+                    (block.rows.end - block.rows.start) * (block.columns.end - block.columns.start)
+                })
+                .sum();
+            let of = |wanted: FindingKind| {
+                let found = self.by_kind.iter().find(|((of, kind, region), _)| {
+                    (of, *kind, Some(*region)) == (rank, wanted, output)
+                });
+                found.map(|(_, difference)| difference.count)
+            };
+            let missing = of(FindingKind::Unwritten).unwrap_or(0);
+            elements * self.problem.dtype.bytes() > missing
+                || of(FindingKind::OutputMismatch).is_some()
+                || of(FindingKind::IdleRankModified).is_some()
+        };
+        self.problem.ranks().filter(is_written).collect()
+    }
 }
 
 impl Difference {
+    /// Rank, row and column of the input element that belongs where the first wrong one is.
+    fn source_place(&self, problem: &Problem) -> Option<(Rank, u64, u64)> {
+        match self.span.source {
+            Source::Row { rank, row, .. } => Some((rank, row, self.source_column(problem))),
+            Source::Reduced { .. } | Source::Poison | Source::Zero | Source::Free => None,
+        }
+    }
+
+    fn show(&self, problem: &Problem, bytes: &[u8]) -> String {
+        match self.span.area {
+            Area::Element => problem.dtype.show(bytes),
+            _ => format!("0x{:02x}", bytes[0]),
+        }
+    }
+
+    /// What belongs where the first wrong element is, and what that is.
+    fn expected(&self, problem: &Problem, index: usize) -> String {
+        let value = self.show(problem, &self.expected);
+        let column = self.source_column(problem);
+        match self.span.source {
+            Source::Poison => format!("poison {value}"),
+            Source::Reduced { row, .. } => {
+                let op = problem.calls[index].details.op;
+                format!("{value} = {op} of inputs ({row},{column})")
+            }
+            Source::Row { rank, row, .. } => {
+                format!("{value} = rank {rank}'s input ({row},{column})")
+            }
+            Source::Zero => "0x00".into(),
+            Source::Free => unreachable!("free spans are never compared"),
+        }
+    }
+
     /// The column, in its source, of the first wrong element.
     fn source_column(&self, problem: &Problem) -> u64 {
         let within = (self.offset - self.span.bytes.start) / problem.dtype.bytes();

@@ -199,6 +199,12 @@ impl Context<'_> {
             None => format!("the process of all ranks, call {}: {text}", self.call),
         };
         let mut finding = Finding::event(kind, rank, Some(self.call), subject);
+        if let (FindingKind::OutOfBounds, Some(running), Some(address)) =
+            (kind, loss.running, loss.address)
+        {
+            let viewer = self.viewer(loss.process);
+            finding.looks_like = self.wrong_address(address, running.thread.rank, viewer);
+        }
         finding.writer = loss.running.and_then(|running| self.writer(running.thread, site));
         finding
     }

@@ -5,6 +5,7 @@
 //! process a rank: both speak the same [`protocol`] in the same [`pool`].
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod attribution;
 mod blank;
 pub mod budget;

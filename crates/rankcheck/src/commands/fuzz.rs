@@ -26,6 +26,8 @@ use crate::load::{Shelf, surroundings};
 const OBJECTS: usize = 24;
 /// Cases between two looks at the clock: few at first, as many fail at once if any do.
 const BATCH: [usize; 2] = [8, 128];
+/// How often it says how far it is.
+const PROGRESS: Duration = Duration::from_secs(5);
 /// Draws in a row that the manifest rules out, before giving up.
 const RULED_OUT: u64 = 10_000;
 
@@ -86,6 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let limit = arguments.time.or(arguments.cases.is_none().then_some(Duration::from_secs(60)));
     let mut passed = [0usize; Mode::ALL.len()];
+    let mut said = Instant::now();
     while limit.is_none_or(|limit| started.elapsed() < limit)
         && !interrupted.load(Ordering::Relaxed)
     {
@@ -95,6 +98,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             break;
         }
         let [least, most] = BATCH;
+        if said.elapsed() >= PROGRESS {
+            said = Instant::now();
+            eprintln!("{}", progress(so_far, arguments.cases, limit, started));
+        }
         let batch = fuzzer.batch(left.min(so_far.clamp(least, most)))?;
         for (draft, result) in fuzzer.run(&batch)? {
             match result.verdict {
@@ -116,6 +123,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         0 => Exit::Nothing,
         _ => Exit::Passed,
     })
+}
+
+/// How far it is, for whoever watches standard error.
+fn progress(
+    passed: usize,
+    cases: Option<usize>,
+    limit: Option<Duration>,
+    started: Instant,
+) -> String {
+    let cases = cases.map_or_else(String::new, |cases| format!(" of {cases}"));
+    let limit = limit.map_or_else(String::new, |limit| format!(" of {:.0}", limit.as_secs_f64()));
+    let seconds = started.elapsed().as_secs_f64();
+    format!("{passed}{cases} cases passed, none failed, {seconds:.0}{limit} s")
 }
 
 fn variants(kernel: &Kernel, wanted: &[String]) -> anyhow::Result<Vec<String>> {
@@ -246,4 +266,20 @@ impl Fuzzer<'_> {
 /// The file that a drawn case would stand in.
 fn file_of(result: &CaseResult) -> PathBuf {
     Path::new(&result.location.file).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_what_there_is_to_go() {
+        let started = Instant::now();
+        let minute = Some(Duration::from_secs(60));
+        assert_eq!(
+            progress(7, Some(10), minute, started),
+            "7 of 10 cases passed, none failed, 0 of 60 s"
+        );
+        assert_eq!(progress(7, None, None, started), "7 cases passed, none failed, 0 s");
+    }
 }
