@@ -8,7 +8,7 @@ use collectives::{
     Call, Collective, DType, Data, GroupRank, GroupSpec, Layout, Problem, Rank, Shape, Tile,
 };
 use device::cpu::{CpuDevice, SharedMemory};
-use device::{Device as _, Interleaving, Launch, Launched};
+use device::{Device as _, Interleaving, Launch, Launched, Plan};
 use kernels::{Argument, Build, Cache, Compiler, Kernel, Library, Object, Recipe};
 use rankcheck_tests::litmus::{Expect, LITMUS, Litmus};
 use simt::{End, RaceKind};
@@ -189,8 +189,13 @@ impl Bench {
             ],
         };
         let launches: Vec<Launch> = (0..test.ranks).map(launch).collect();
-        let interleaving =
-            Interleaving::CoResident { resident_blocks: test.blocks, seed, race: true, weak };
+        let interleaving = Interleaving::CoResident {
+            resident_blocks: test.blocks,
+            seed,
+            plan: Plan::Seed,
+            race: true,
+            weak,
+        };
         device.launch(&launches, interleaving, &[]).unwrap()
     }
 }

@@ -166,3 +166,122 @@ fn the_same_seed_gives_the_same_schedule(#[values("1", "2", "3", "4")] seed: &st
     assert_eq!(first, hash(&[]));
     assert_eq!(first, hash(&["--no-race"]), "whether races are looked for changes nothing");
 }
+
+/// A project of several ranks and calls, and what is said of it with `--shrink`.
+fn shrunk(variant: &str, arguments: &[&str]) -> (Project, String) {
+    let project = project(variant);
+    let scenario = format!(
+        "scenario: t/s\nkernel: t/k\nvariant: {variant}\nranks: 4\ndtype: f16\nshape: 3x17\ncalls: 3\n"
+    );
+    project.write("scenarios/s.yaml", &scenario);
+    let mut all = vec!["run", "--mode", "logical", "--report", "human", "--shrink"];
+    all.extend(arguments);
+    let said = project.run(&all);
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    let (_, small) = said.stdout.split_once("shrunk to\n").expect("something that was shrunk");
+    (project, small.to_owned())
+}
+
+/// The line behind a label.
+fn labelled<'a>(text: &'a str, label: &str) -> &'a str {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(label));
+    line.unwrap_or_else(|| panic!("no {label}: {text}")).trim()
+}
+
+/// Runs the command that a failure prints, and reads its report.
+fn replayed(project: &Project, text: &str) -> Value {
+    let command = labelled(text, "replay ").replacen("rankcheck", BINARY, 1);
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(format!("{command} --report json=replayed.json"));
+    shell.current_dir(project.path()).env("RANKCHECK_CACHE", project.cache());
+    shell.output().expect("a shell");
+    let report = std::fs::read_to_string(project.path().join("replayed.json"));
+    let report: Value = serde_json::from_str(&report.expect("a report")).expect("JSON");
+    report["cases"][0].clone()
+}
+
+#[rstest]
+// What needs no particular schedule, and what does.
+#[case("relaxed", &[], "data_race", 0)]
+#[case("absent", &[], "deadlock", 0)]
+#[case("no_barrier", &["--no-race", "--schedules", "9"], "output_mismatch", 1)]
+fn a_failing_schedule_shrinks_to_one_that_replays(
+    #[case] variant: &str,
+    #[case] arguments: &[&str],
+    #[case] kind: &str,
+    #[case] least_switches: usize,
+) {
+    let (project, small) = shrunk(variant, arguments);
+    assert!(small.contains("/w2/g0+1x2/f16/"), "{small}");
+    assert!(small.contains("step  rank  block  thread   line"), "{small}");
+    let case = replayed(&project, &small);
+    assert_eq!(kinds(&case)[0], kind, "{small}");
+    let hash = case["schedule_hash"].as_str().expect("a hash");
+    assert!(labelled(&small, "schedule ").contains(hash), "{hash}: {small}");
+    let switches = case["switches"].as_str().map_or(0, |list| list.split(',').count());
+    assert!(switches >= least_switches, "{small}");
+    assert_eq!(shrunk(variant, arguments).1.lines().last(), small.lines().last(), "bounded tries");
+}
+
+#[test]
+fn no_switch_of_a_shrunk_schedule_can_be_left_out() {
+    let (project, small) = shrunk("no_barrier", &["--no-race", "--schedules", "9"]);
+    let replay = labelled(&small, "replay ").to_owned();
+    let (command, list) = replay.split_once(" --switches ").expect("switches");
+    let switches: Vec<&str> = list.trim_matches('\'').split(',').collect();
+    for left_out in 0..switches.len() {
+        let mut fewer = switches.clone();
+        fewer.remove(left_out);
+        let fewer = if fewer.is_empty() { "none".into() } else { fewer.join(",") };
+        let text = format!("replay {command} --switches '{fewer}'");
+        assert_eq!(replayed(&project, &text)["verdict"], "pass", "without {left_out}: {small}");
+    }
+}
+
+/// Few threads, so that all of their interleavings can be run.
+fn tiny(variant: &str, arguments: &[&str]) -> (String, Value) {
+    let project = project(variant);
+    let scenario = format!(
+        "scenario: t/s\nkernel: t/k\nvariant: {variant}\nranks: 2\nthreads: 2\ndtype: f16\nshape: 1x1\n"
+    );
+    project.write("scenarios/s.yaml", &scenario);
+    let mut all = vec!["--report", "human", "--strategy", "exhaustive"];
+    all.extend(arguments);
+    case(&project, &all)
+}
+
+#[test]
+fn every_interleaving_of_a_small_case_is_run_once() {
+    let (said, case) = tiny("right", &[]);
+    assert_eq!(case["verdict"], "pass", "{said}");
+    // Both flags that come from the other rank are seen at once, or one of them is waited for;
+    // then its waiter may be woken by the own rank's flag in the same 16 bytes besides.
+    assert_eq!(case["complete"], 1 + 2 * 2, "{said}");
+    assert!(said.contains("complete: 5 interleavings"), "{said}");
+    let open = case["not_proved"].as_array().expect("a list");
+    assert!(!open.iter().any(|open| open.as_str().is_some_and(|o| o.contains("schedules"))));
+    let (said, case) = tiny("right", &["--no-race"]);
+    assert_eq!(case["complete"], 5, "flags order all other accesses, so these add nothing: {said}");
+}
+
+#[test]
+fn an_exploration_finds_the_interleaving_that_fails() {
+    let (said, case) = tiny("no_barrier", &["--no-race"]);
+    assert_eq!(kinds(&case), ["output_mismatch"], "{said}");
+    let project = project("no_barrier");
+    let scenario = "scenario: t/s\nkernel: t/k\nvariant: no_barrier\nranks: 2\nthreads: 2\ndtype: f16\nshape: 1x1\n";
+    project.write("scenarios/s.yaml", scenario);
+    let again = replayed(&project, &said);
+    assert_eq!(again["schedule_hash"], case["schedule_hash"], "{said}");
+    assert_eq!(kinds(&again), ["output_mismatch"]);
+}
+
+#[test]
+fn what_is_too_large_for_an_exploration_is_refused_with_the_number() {
+    let (said, refused) = tiny("right", &["--schedules", "3"]);
+    assert_eq!(refused["verdict"], "unsupported", "{said}");
+    assert!(said.contains("needs at most 3 interleavings"), "{said}");
+    let (said, large) = case(&project("right"), &["--strategy", "exhaustive", "--report", "human"]);
+    assert_eq!(large["verdict"], "unsupported", "{said}");
+    assert!(said.contains("found 128"), "{said}");
+}

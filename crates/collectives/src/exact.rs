@@ -39,35 +39,6 @@ pub(crate) struct ExactFill {
     seed: u64,
 }
 
-/// The numbers of which keyed inputs of sums and extremes are made, for whoever makes them elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Constants {
-    /// Element types differ in this.
-    pub dtype: DType,
-    /// How the members' elements are combined.
-    pub op: Op,
-    /// How many members there are.
-    pub members: u64,
-    /// With what a place is hashed.
-    pub seed: u64,
-    /// Odd magnitudes of each sign.
-    pub magnitudes: u64,
-    /// How many integers that are.
-    pub integers: u64,
-    /// How many powers of two are used.
-    pub colours: u64,
-    /// All integers are multiplied with this one.
-    pub unit: u64,
-    /// A column's colour is the top three bits of its product with this.
-    pub column_multiplier: u64,
-    /// Likewise a row's.
-    pub row_multiplier: u64,
-    /// Number of the call.
-    pub call: u64,
-    /// The smallest power of two that a float is multiplied with, as an exponent.
-    pub first_exponent: i32,
-}
-
 /// The integers of which elements are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Integers {
@@ -195,30 +166,6 @@ impl ExactFill {
     /// Whether a sum of the call's keyed inputs can be exact at all.
     pub(crate) fn exists(problem: &Problem, op: Op, members: u64) -> bool {
         op == Op::Prod || Integers::of_sum(problem, op, members).is_some()
-    }
-
-    /// The slot of a rank: its group rank, or a number behind the members' for an idle one.
-    pub(crate) fn slot(&self, rank: Rank) -> u64 {
-        self.slots[rank.index()]
-    }
-
-    /// Everything that decides the elements; nothing where they are not of this kind.
-    pub(crate) fn constants(&self) -> Option<Constants> {
-        let Colours { column_multiplier, row_multiplier, call } = self.colours;
-        (!self.random && self.op != Op::Prod).then_some(Constants {
-            dtype: self.dtype,
-            op: self.op,
-            members: self.members,
-            seed: self.seed,
-            magnitudes: self.integers.magnitudes,
-            integers: self.integers.count,
-            colours: self.integers.colours,
-            unit: self.integers.unit,
-            column_multiplier,
-            row_multiplier,
-            call,
-            first_exponent: FIRST_EXPONENT,
-        })
     }
 
     /// The elements of a row of a rank's input, as bytes.

@@ -10,7 +10,7 @@ pub mod cuda;
 use collectives::Rank;
 use kernels::Argument;
 use serde::{Deserialize, Serialize};
-use simt::{ModuleError, Outcome, Race, Write};
+use simt::{Branch, ModuleError, Outcome, Race, Recorded, Turn, Write};
 
 /// How a rank's heap travels to other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,8 +55,22 @@ pub struct Launch {
     pub arguments: Vec<Argument>,
 }
 
+/// Which of the interleavings that a seed leaves open.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Plan {
+    /// The one that the seed names.
+    #[default]
+    Seed,
+    /// The same, with a record of it.
+    Recorded,
+    /// The one with these switches, where the seed has places for them; with a record of it.
+    Turns(Vec<Turn>),
+    /// A part of an exploration, whatever the seed; with a record of it.
+    Explore(Branch),
+}
+
 /// How the launches of one process run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interleaving {
     /// One after another, in order.
     Sequential,
@@ -66,6 +80,8 @@ pub enum Interleaving {
         resident_blocks: u32,
         /// Names the schedule.
         seed: u64,
+        /// Where it departs from that.
+        plan: Plan,
         /// Whether data races are looked for.
         race: bool,
         /// Whether plain stores show late and out of order (data races are looked for then too).
@@ -91,6 +107,8 @@ pub struct Launched {
     pub writes: Vec<Option<Write>>,
     /// Data races, where they were looked for.
     pub races: Vec<Race>,
+    /// How it went, where the plan says so.
+    pub recorded: Option<Recorded>,
 }
 
 /// What a device is.

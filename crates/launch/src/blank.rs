@@ -23,7 +23,7 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
             requested: RequestedLaunch {
                 tile: requested.tile,
                 blocks: requested.blocks,
-                threads: None,
+                threads: case.threads,
             },
             effective: None,
         });
@@ -56,6 +56,8 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
         schedules: 0,
         schedules_failed: 0,
         failing_schedule: None,
+        switches: None,
+        complete: None,
         schedule_hash: None,
         race: false,
         verdict: Verdict::Pass,

@@ -117,6 +117,11 @@ pub struct CaseResult {
     pub schedules_failed: usize,
     /// Seed of the first schedule that failed.
     pub failing_schedule: Option<u64>,
+    /// The switches that make the failing schedule, of those that its seed could make; null where
+    /// it is the seed's own.
+    pub switches: Option<String>,
+    /// How many interleavings there are, where all of them ran.
+    pub complete: Option<u64>,
     /// Hash of the interleavings of all calls, of the first schedule that failed or else of the
     /// last one.
     pub schedule_hash: Option<String>,
@@ -190,7 +195,7 @@ pub struct RequestedLaunch {
     pub tile: Option<Tile>,
     /// The blocks.
     pub blocks: Option<u32>,
-    /// The threads a block; scenarios do not choose them.
+    /// The threads a block; null leaves them to the manifest.
     pub threads: Option<u32>,
 }
 

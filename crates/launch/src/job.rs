@@ -1,7 +1,7 @@
 //! From a call of a case to the launches of its ranks.
 
 use collectives::{HeapPlan, Rank};
-use device::{Interleaving, Launch};
+use device::{Interleaving, Launch, Plan};
 use kernels::{Argument, Object, Scope, arguments};
 use scenario::Case;
 
@@ -63,14 +63,23 @@ impl Job {
     }
 
     /// How the launches run: kernels that wait need everybody at once (`together`), under
-    /// schedule `seed`.
-    pub fn interleaving(&self, together: bool, options: &Schedules, seed: u64) -> Interleaving {
+    /// schedule `seed` and `plan`. Races are looked for in one process (`alone`) only, because
+    /// order may come from a rank in another process.
+    pub fn interleaving(
+        &self,
+        together: bool,
+        alone: bool,
+        options: &Schedules,
+        seed: u64,
+        plan: Plan,
+    ) -> Interleaving {
         if !together {
             return Interleaving::Sequential;
         }
         let most = self.launches.iter().map(|launch| launch.grid).max().unwrap_or(1);
         let resident_blocks = options.residency.map_or(most, |residency| residency.min(most));
-        Interleaving::CoResident { resident_blocks, seed, race: options.race, weak: options.weak }
+        let (race, weak) = (options.race && alone, options.weak && alone);
+        Interleaving::CoResident { resident_blocks, seed, plan, race, weak }
     }
 }
 
@@ -94,7 +103,10 @@ fn launch(
             _ => Err(wrong(format!("`{expression}` is {value} ({least} to {most})"))),
         }
     };
-    let threads = number(&scope, "threads", &manifest.launch.threads, [1, 1024])?;
+    let threads = match case.threads {
+        Some(threads) => threads,
+        None => number(&scope, "threads", &manifest.launch.threads, [1, 1024])?,
+    };
     scope.threads = Some(threads);
     let grid = number(&scope, "grid", &manifest.launch.grid, [1, 1 << 20])?;
     let shared_bytes = number(&scope, "shared_bytes", &manifest.launch.shared_bytes, [0, 1 << 20])?;

@@ -11,6 +11,7 @@ mod blank;
 pub mod budget;
 pub mod builder;
 pub mod event;
+mod exhaustive;
 pub mod findings;
 pub mod job;
 pub mod orders;
@@ -20,7 +21,9 @@ mod races;
 pub mod run;
 pub mod runner;
 pub mod schedules;
+pub mod shrink;
 pub mod source_lines;
+mod trace;
 pub mod worker;
 
 pub use blank::shell_word;
@@ -28,5 +31,5 @@ pub use event::{CallResult, CaseResult, Effective, Environment, Event, Source, S
 pub use orders::Orders;
 pub use pool::{Pool, PoolError};
 pub use runner::{Options, Runner};
-pub use schedules::Schedules;
+pub use schedules::{CallTurn, Schedules, Strategy};
 pub use worker::rank_main;

@@ -221,21 +221,28 @@ fn whose_write(access: &Access, other: &Access) -> String {
 }
 
 fn strength(access: &Access) -> String {
-    let order = match access.order {
+    match access.operation {
+        Operation::VolatileRead | Operation::VolatileWrite => "volatile".into(),
+        _ => order_and_scope(access.order, access.scope),
+    }
+}
+
+/// `release/system`.
+pub(crate) fn order_and_scope(order: Order, scope: Scope) -> String {
+    let order = match order {
         Order::Relaxed => "relaxed",
         Order::Acquire => "acquire",
         Order::Release => "release",
         Order::AcquireRelease => "acq_rel",
         Order::SequentiallyConsistent => "seq_cst",
     };
-    let scope = match access.scope {
+    let scope = match scope {
         Scope::Wave => "wave",
         Scope::Block => "workgroup",
         Scope::Agent => "agent",
         Scope::System => "system",
     };
-    let volatile = matches!(access.operation, Operation::VolatileRead | Operation::VolatileWrite);
-    if volatile { "volatile".into() } else { format!("{order}/{scope}") }
+    format!("{order}/{scope}")
 }
 
 /// A rank and an offset in its heap.

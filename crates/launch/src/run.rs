@@ -7,7 +7,7 @@ use collectives::{Finding, FindingKind, HeapPlan, Rank, image, verify};
 use device::WatchedByte;
 use kernels::{Build, DeviceName, Object};
 use scenario::{Case, Mode, Reason};
-use simt::{End, Outcome};
+use simt::{End, Outcome, Recorded, ThreadId};
 
 use crate::attribution;
 use crate::blank::{blank, not_run};
@@ -19,7 +19,8 @@ use crate::job::Job;
 use crate::orders::{self, Orders};
 use crate::pool::{Pool, PoolError};
 use crate::protocol::{Command, Reply, Start};
-use crate::schedules::Schedules;
+use crate::schedules::{Schedules, Strategy, Way, show_turns};
+use crate::trace;
 
 /// Besides the time-out, a launch may take a second for this many bytes of heaps.
 const BYTES_A_SECOND: u64 = 50 << 20;
@@ -96,34 +97,40 @@ fn together(case: &Case, mode: Mode, around: &Surroundings) -> bool {
 }
 
 /// Why a case ends before it runs.
-enum Ended {
+pub(crate) enum Ended {
     Unsupported(Reason),
     Finding(Box<Finding>),
 }
 
 /// A case on its way.
 pub(crate) struct Run<'a> {
-    case: &'a Case,
+    pub(crate) case: &'a Case,
     mode: Mode,
-    around: &'a Surroundings,
-    plan: HeapPlan,
+    pub(crate) around: &'a Surroundings,
+    pub(crate) plan: HeapPlan,
     /// By call.
     objects: Vec<Object>,
-    jobs: Vec<Job>,
-    heap_bytes: u64,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) heap_bytes: u64,
     /// Names the schedule, where ranks are in the kernel at once.
-    seed: u64,
+    pub(crate) seed: u64,
+    /// Which of those that it leaves open.
+    pub(crate) way: Way,
     /// Hash of the interleavings since the first call.
-    schedule_hash: u64,
+    pub(crate) schedule_hash: u64,
+    /// How they went, by call, where the way says so.
+    pub(crate) recorded: Vec<Recorded>,
+    /// Threads that the findings of the last launch are about.
+    pub(crate) involved: Vec<ThreadId>,
     /// Bytes whose writers are wanted (logical mode, observed objects).
     watched: Vec<WatchedByte>,
     /// Who wrote them in the last launch.
     pub(crate) writes: Vec<Option<simt::Write>>,
-    result: &'a mut CaseResult,
+    pub(crate) result: &'a mut CaseResult,
 }
 
 impl<'a> Run<'a> {
-    fn new(
+    pub(crate) fn new(
         case: &'a Case,
         mode: Mode,
         around: &'a Surroundings,
@@ -170,7 +177,10 @@ impl<'a> Run<'a> {
             jobs,
             heap_bytes,
             seed,
+            way: Way::Seed,
             schedule_hash,
+            recorded: Vec::new(),
+            involved: Vec::new(),
             watched,
             writes,
             result,
@@ -195,6 +205,7 @@ impl<'a> Run<'a> {
         let Ok(mut observed) = run else { return Ok(()) };
         observed.watched = watched;
         observed.seed = self.seed;
+        observed.way = self.way.clone();
         attribution::attribute(&mut observed, pool, order, findings)
     }
 
@@ -207,7 +218,10 @@ impl<'a> Run<'a> {
         pool.reserve(world, self.plan.bytes, processes)?;
         let mut all = Orders::new(&self.case.problem, self.heap_bytes, self.around.all_orders);
         match (self.mode, together(self.case, self.mode, self.around)) {
-            (Mode::Logical, true) => self.all_schedules(pool, &all.list[0])?,
+            (Mode::Logical, true) => match self.around.schedules.strategy {
+                Strategy::Seeded => self.all_schedules(pool, &all.list[0])?,
+                Strategy::Exhaustive => self.all_interleavings(pool, &all.list[0])?,
+            },
             (Mode::Logical, false) => self.one_after_another(pool, &all.list)?,
             (Mode::Process, _) => {
                 all.list.truncate(1);
@@ -258,6 +272,9 @@ impl<'a> Run<'a> {
     /// All ranks at once, under every schedule.
     fn all_schedules(&mut self, pool: &mut Pool, order: &[Rank]) -> Result<(), PoolError> {
         self.result.race = self.around.schedules.race;
+        if let Some(turns) = &self.around.schedules.turns {
+            self.way = Way::Turns(turns.clone());
+        }
         for seed in self.around.schedules.seeds() {
             self.seed = seed;
             self.result.schedules += 1;
@@ -275,6 +292,11 @@ impl<'a> Run<'a> {
                 self.result.failing_schedule = Some(seed);
                 self.result.schedule_hash = Some(hash);
                 self.result.replay += &format!(" --schedule-seed {seed}");
+                if let Way::Turns(turns) = &self.way {
+                    let turns = show_turns(turns);
+                    self.result.replay += &format!(" --switches '{turns}'");
+                    self.result.switches = Some(turns);
+                }
                 self.take_first(pool, order, findings)?;
             } else {
                 self.add_new_kinds(findings);
@@ -287,7 +309,7 @@ impl<'a> Run<'a> {
     }
 
     /// Findings of the first order or schedule that fails, with their writers.
-    fn take_first(
+    pub(crate) fn take_first(
         &mut self,
         pool: &mut Pool,
         order: &[Rank],
@@ -318,6 +340,7 @@ impl<'a> Run<'a> {
         order: &[Rank],
     ) -> Result<Vec<Finding>, PoolError> {
         self.schedule_hash = 0;
+        self.recorded.clear();
         let mut loaded: Option<&Object> = None;
         for call in 0..self.case.problem.calls.len() {
             let object = self.objects[call].clone();
@@ -418,9 +441,10 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<Finding>, PoolError> {
         let watched = self.watched.clone();
         let launches = self.jobs[call].in_order(order);
-        let options = self.around.schedules.in_one_process(self.mode == Mode::Logical);
+        let options = &self.around.schedules;
         let together = together(self.case, self.mode, self.around);
-        let interleaving = self.jobs[call].interleaving(together, &options, self.seed);
+        let (alone, plan) = (self.mode == Mode::Logical, self.way.plan(call));
+        let interleaving = self.jobs[call].interleaving(together, alone, options, self.seed, plan);
         let processes = self.processes(call, order);
         self.result.launches += launches.len() as u64;
         match self.mode {
@@ -436,7 +460,7 @@ impl<'a> Run<'a> {
                 for launch in launches {
                     let process = launch.rank.index();
                     let launches = vec![launch];
-                    let watched = Vec::new();
+                    let (watched, interleaving) = (Vec::new(), interleaving.clone());
                     pool.tell(process, &Command::Launch { launches, interleaving, start, watched });
                 }
             }
@@ -447,6 +471,7 @@ impl<'a> Run<'a> {
         let mut outcomes = Vec::new();
         let mut writes = Vec::new();
         let mut hash = self.schedule_hash;
+        let (mut recorded, mut involved) = (Vec::new(), Vec::new());
         let context = self.context(call);
         for (reply, process) in replies.into_iter().zip(&processes) {
             match reply {
@@ -454,6 +479,8 @@ impl<'a> Run<'a> {
                     findings.extend(context.outcome(&launched.outcome));
                     findings.extend(launched.races.iter().map(|race| context.race(race)));
                     hash = mix(hash ^ launched.outcome.schedule_hash);
+                    involved = trace::involved(&launched);
+                    recorded.extend(launched.recorded);
                     writes = launched.writes;
                     outcomes.push(launched.outcome);
                 }
@@ -471,6 +498,8 @@ impl<'a> Run<'a> {
         }
         self.writes = writes;
         self.schedule_hash = hash;
+        self.recorded.extend(recorded);
+        self.involved = involved;
         // The rank that was lost first comes first, those that it took along behind it.
         findings.sort_by_key(|finding| finding.kind == FindingKind::MissingRank);
         if findings.is_empty() {
@@ -621,7 +650,10 @@ impl<'a> Run<'a> {
                 }
             }
             (Mode::Logical, true) => {
-                open.push(format!("schedules beyond the {} that ran", self.result.schedules));
+                open.push(match self.result.complete {
+                    Some(_) => "late visibility of relaxed and volatile accesses".into(),
+                    None => format!("schedules beyond the {} that ran", self.result.schedules),
+                });
                 if !self.result.race {
                     open.push("data races (--no-race)".into());
                 }
@@ -658,7 +690,7 @@ fn is_loss(kind: FindingKind) -> bool {
 }
 
 /// Whether a finding means that the process of all ranks is no more.
-fn loses_process(kind: FindingKind) -> bool {
+pub(crate) fn loses_process(kind: FindingKind) -> bool {
     is_loss(kind) && kind != FindingKind::Deadlock
 }
 

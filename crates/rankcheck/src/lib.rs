@@ -13,6 +13,7 @@ mod fuzz;
 mod load;
 pub mod nextest;
 mod selftest;
+mod shrink;
 
 pub use cli::main;
 pub use exit::Exit;

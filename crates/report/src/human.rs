@@ -20,6 +20,8 @@ pub struct Human {
     counts: BTreeMap<Mode, [usize; 4]>,
     reasons: BTreeMap<String, usize>,
     failures: usize,
+    /// Cases that passed under all of their interleavings, and how many those were.
+    complete: (usize, u64),
     /// Unsupported cases are listed one by one.
     pub verbose: bool,
 }
@@ -27,7 +29,8 @@ pub struct Human {
 impl Human {
     /// A reporter; the bar appears on terminals only.
     pub fn new(verbose: bool) -> Human {
-        Human { bar: None, counts: BTreeMap::new(), reasons: BTreeMap::new(), failures: 0, verbose }
+        let (counts, reasons) = (BTreeMap::new(), BTreeMap::new());
+        Human { bar: None, counts, reasons, failures: 0, complete: (0, 0), verbose }
     }
 
     fn print(&self, text: &str) -> Result<(), ReportError> {
@@ -40,7 +43,12 @@ impl Human {
     fn case(&mut self, case: &CaseResult) -> Result<(), ReportError> {
         self.counts.entry(case.mode).or_default()[case.verdict as usize] += 1;
         match case.verdict {
-            Verdict::Pass | Verdict::NotRun => {}
+            Verdict::Pass => {
+                if let Some(interleavings) = case.complete {
+                    self.complete = (self.complete.0 + 1, self.complete.1 + interleavings);
+                }
+            }
+            Verdict::NotRun => {}
             Verdict::Unsupported => {
                 let reason = case.reason.as_ref().map_or_else(String::new, ToString::to_string);
                 if self.verbose {
@@ -74,6 +82,11 @@ impl Human {
                 text += &format!(", {not_run} not run");
             }
             text += "\n";
+        }
+        if let (cases @ 1.., interleavings) = self.complete {
+            text += &format!(
+                "complete: {interleavings} interleavings, all there are of {cases} cases\n"
+            );
         }
         if !self.reasons.is_empty() {
             text += "unsupported, by reason:\n";

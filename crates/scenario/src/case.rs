@@ -100,6 +100,8 @@ pub struct Case {
     pub problem: Problem,
     /// By call.
     pub requested: Vec<Requested>,
+    /// Threads a block, where the scenario does not leave them to the manifest.
+    pub threads: Option<u32>,
     /// In which modes it may run.
     pub modes: Vec<Mode>,
     /// Seconds a launch may take, where the scenario says so.

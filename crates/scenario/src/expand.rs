@@ -538,9 +538,19 @@ impl Expander<'_> {
             variant: settings.variant.clone(),
             problem,
             requested,
+            threads: self.threads()?,
             modes: scenario.modes.clone().unwrap_or_else(|| Mode::ALL.to_vec()),
             timeout: scenario.timeout,
         })
+    }
+
+    fn threads(&self) -> Result<Option<u32>, ExpandError> {
+        match &self.scenario.threads {
+            Some(threads) if !(1..=1024).contains(&threads.value) => {
+                Err(self.error(threads, format!("threads: {} (1 to 1024)", threads.value)))
+            }
+            threads => Ok(threads.as_ref().map(|threads| threads.value)),
+        }
     }
 
     /// Who computes each tile, and in which order.

@@ -40,6 +40,9 @@ pub struct ScenarioFile {
     #[schemars(with = "Option<BlocksValue>")]
     #[serde(alias = "comm_sms")]
     pub blocks: Option<Spanned<BlocksValue>>,
+    /// Threads a block, in place of the manifest's.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1024))]
+    pub threads: Option<Spanned<u32>>,
     /// Who takes part.
     #[schemars(with = "Option<GroupValue>")]
     pub group: Option<Spanned<GroupValue>>,

@@ -15,6 +15,7 @@ use crate::event::on_event;
 use crate::fault;
 use crate::fiber::{BlockProgress, Fiber, Link, Shared, Suspension, ThreadLoop, WAVE};
 use crate::module::{Module, ModuleError};
+use crate::next::Next;
 use crate::observer::{Observer, ThreadId};
 use crate::outcome::{Divergence, End, LISTED, Outcome, RankOutcome, Wait, Waiting};
 use crate::parameters::Parameters;
@@ -102,6 +103,7 @@ pub fn run(
         free_blocks: Vec::new(),
         free_fibers: Vec::new(),
         ready: VecDeque::new(),
+        going: None,
         waiting: Waiters::default(),
         stillness: Stillness::default(),
         divergences: Vec::new(),
@@ -165,6 +167,8 @@ struct Engine<'a, 'b> {
     free_blocks: Vec<usize>,
     free_fibers: Vec<usize>,
     ready: VecDeque<Ready>,
+    /// The fiber that gave way in the last step, though it need not.
+    going: Option<usize>,
     /// Fibers that wait for memory.
     waiting: Waiters,
     stillness: Stillness,
@@ -191,7 +195,8 @@ impl Engine<'_, '_> {
             self.admit(schedule);
             self.wake();
             if !self.ready.is_empty() && fruitless <= DEADLOCK_STEPS {
-                let index = schedule.pick(&self.ready);
+                let going = self.going.take().and_then(|fiber| self.place_of(fiber));
+                let index = schedule.pick(&self.ready, going);
                 // What was ready first stays first, unless somebody else is picked.
                 let next = match index {
                     0 => self.ready.pop_front(),
@@ -271,8 +276,14 @@ impl Engine<'_, '_> {
     }
 
     fn resume_later(&mut self, fiber: usize) {
-        let thread = self.fibers[fiber].as_ref().expect("a suspended fiber exists").id();
-        self.ready.push_back(Ready { thread, task: Task::Resume(fiber) });
+        let suspended = self.fibers[fiber].as_ref().expect("a suspended fiber exists");
+        let next = Next::of(suspended.suspended.as_ref().expect("it is suspended"));
+        self.ready.push_back(Ready { thread: suspended.id(), next, task: Task::Resume(fiber) });
+    }
+
+    /// Where a fiber that was made ready in the last step stands among those that are.
+    fn place_of(&self, fiber: usize) -> Option<usize> {
+        self.ready.iter().rposition(|ready| matches!(ready.task, Task::Resume(f) if f == fiber))
     }
 
     fn begin_later(&mut self, id: usize) {
@@ -280,7 +291,7 @@ impl Engine<'_, '_> {
         block.begins = true;
         let rank = self.launches[block.launch].rank;
         let thread = ThreadId { rank, block: block.index, thread: block.progress.next.get() };
-        self.ready.push_back(Ready { thread, task: Task::Begin(id) });
+        self.ready.push_back(Ready { thread, next: Next::BEGIN, task: Task::Begin(id) });
     }
 
     /// Admits blocks as far as the schedule's residency allows.
@@ -439,7 +450,10 @@ impl Engine<'_, '_> {
                 self.note_progress();
                 self.resume_later(id);
             }
-            kind::SWITCH => self.resume_later(id),
+            kind::SWITCH => {
+                self.going = Some(id);
+                self.resume_later(id);
+            }
             // Everything else waits for memory. Waiting at another place than before is progress.
             _ => {
                 let before = fiber.waited.replace(suspension.site);

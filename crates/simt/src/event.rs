@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use crate::abi::{self, kind};
 use crate::block_shared;
 use crate::fiber::{Link, Shared, Suspension};
-use crate::observer::{Access, Observer, Operation, Order, Scope, ThreadId};
+use crate::next::{operation, order, scope};
+use crate::observer::{Access, Observer, Operation, ThreadId};
 use crate::schedule::Switches;
 use crate::stillness::scrub_stack;
 
@@ -41,7 +42,7 @@ pub(crate) extern "C-unwind" fn on_event(
         if kind == kind::SPIN {
             scrub_stack();
         }
-        let suspension = Suspension { kind, site: event.site, address, size };
+        let suspension = Suspension { kind, what, site: event.site, address, size };
         // SAFETY: set when the fiber began; it lives as long as the fiber.
         unsafe { (*link.yielder.get()).suspend(suspension) };
     }
@@ -136,27 +137,15 @@ impl Event {
     }
 
     fn report(&self, shared: &Shared, observer: &mut dyn Observer) {
-        let operation = match self.kind() {
-            kind::READ => Operation::Read,
-            kind::WRITE => Operation::Write,
-            kind::VOLATILE_READ => Operation::VolatileRead,
-            kind::VOLATILE_WRITE => Operation::VolatileWrite,
-            kind::ATOMIC_LOAD => Operation::AtomicLoad,
-            kind::ATOMIC_STORE => Operation::AtomicStore,
-            kind::ATOMIC_RMW => Operation::AtomicUpdate,
-            kind::PACKET_STORE => Operation::PacketStore,
-            kind::PACKET_LOAD => Operation::PacketLoad,
-            kind::PACKET_MATCH => Operation::PacketMatch,
-            kind::FENCE => {
-                return observer.fence(self.thread, self.order(), self.scope(), self.site);
-            }
-            _ => return,
-        };
+        if self.kind() == kind::FENCE {
+            return observer.fence(self.thread, order(self.what), scope(self.what), self.site);
+        }
+        let Some(operation) = operation(self.kind()) else { return };
         let access = Access {
             thread: self.thread,
             operation,
-            order: self.order(),
-            scope: self.scope(),
+            order: order(self.what),
+            scope: scope(self.what),
             address: match self.shared_offset {
                 Some(offset) => {
                     block_shared::address_of(self.thread.rank, self.thread.block, offset)
@@ -182,25 +171,6 @@ impl Event {
                     observer.access(&access);
                 }
             }
-        }
-    }
-
-    fn order(&self) -> Order {
-        match self.what >> 8 & 0xff {
-            0 => Order::Relaxed,
-            1 => Order::Acquire,
-            2 => Order::Release,
-            3 => Order::AcquireRelease,
-            _ => Order::SequentiallyConsistent,
-        }
-    }
-
-    fn scope(&self) -> Scope {
-        match self.what >> 16 & 0xff {
-            0 => Scope::Wave,
-            1 => Scope::Block,
-            2 => Scope::Agent,
-            _ => Scope::System,
         }
     }
 }

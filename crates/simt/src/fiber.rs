@@ -63,6 +63,8 @@ pub(crate) struct Link {
 #[derive(Clone, Copy)]
 pub(crate) struct Suspension {
     pub(crate) kind: u32,
+    /// The event, as the kernel reported it.
+    pub(crate) what: u32,
     pub(crate) site: usize,
     pub(crate) address: usize,
     /// Bytes at the address; 0 where that is not known.

@@ -1,5 +1,6 @@
 //! What an observer sees: every event of every thread, before it takes effect.
 
+use std::fmt;
 use std::ops::Range;
 
 use collectives::Rank;
@@ -20,6 +21,14 @@ impl ThreadId {
     /// A number of its own.
     pub(crate) fn key(self) -> u64 {
         u64::from(self.rank.0) << 56 | u64::from(self.block) << 24 | u64::from(self.thread)
+    }
+}
+
+/// `r1b0t3`: rank 1, block 0, thread 3.
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ThreadId { rank, block, thread } = self;
+        write!(f, "r{rank}b{block}t{thread}")
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::engine::Task;
+use crate::next::Next;
 use crate::observer::ThreadId;
 
 /// How many ranks run at once.
@@ -40,6 +41,8 @@ pub enum Switches {
 pub struct Ready {
     /// Who.
     pub thread: ThreadId,
+    /// What it does first.
+    pub next: Next,
     pub(crate) task: Task,
 }
 
@@ -55,8 +58,9 @@ pub trait Schedule {
     fn idle(&self) -> Idle;
     /// Where threads give way.
     fn switches(&self) -> Switches;
-    /// Which of the ready threads (0 is the one that became ready first) runs next.
-    fn pick(&mut self, ready: &VecDeque<Ready>) -> usize;
+    /// Which of the ready threads (0 is the one that became ready first) runs next. `going` is the
+    /// one that gave way last, if it could just as well go on.
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>) -> usize;
 }
 
 /// Rank after rank and block after block; a thread runs until it suspends.
@@ -82,7 +86,7 @@ impl Schedule for Sequential {
     fn switches(&self) -> Switches {
         Switches::Waits
     }
-    fn pick(&mut self, _: &VecDeque<Ready>) -> usize {
+    fn pick(&mut self, _: &VecDeque<Ready>, _: Option<usize>) -> usize {
         0
     }
 }

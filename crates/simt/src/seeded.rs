@@ -138,7 +138,7 @@ impl Schedule for Seeded {
     fn switches(&self) -> Switches {
         self.switches.clone()
     }
-    fn pick(&mut self, ready: &VecDeque<Ready>) -> usize {
+    fn pick(&mut self, ready: &VecDeque<Ready>, _: Option<usize>) -> usize {
         match self.strategy {
             Strategy::RoundRobin => 0,
             Strategy::Random => (next(&mut self.state) % ready.len() as u64) as usize,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 /// Flags closer together than this are one place.
-const PLACE_BITS: u32 = 4;
+pub(crate) const PLACE_BITS: u32 = 4;
 
 /// Fibers that wait for memory.
 #[derive(Debug, Default)]

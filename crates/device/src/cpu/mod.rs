@@ -10,7 +10,8 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use collectives::Rank;
 use simt::{
-    Idle, LastWriters, Module, NoObserver, Races, RankLaunch, Schedule, Seeded, Sequential,
+    Directed, Exploring, Idle, LastWriters, Log, Module, ModuleError, NoObserver, Observer,
+    Outcome, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded, Sequential, Switches,
 };
 
 pub use arguments::trap;
@@ -19,7 +20,7 @@ pub use heap::{HEAP_SPACING, heap_address, heap_at};
 pub use memory::{SharedMemory, describe_hardware};
 
 use crate::{
-    Description, Device, DeviceError, HeapHandle, Interleaving, Launch, Launched, WatchedByte,
+    Description, Device, DeviceError, HeapHandle, Interleaving, Launch, Launched, Plan, WatchedByte,
 };
 use arguments::ArgumentPages;
 use heap::MappedHeap;
@@ -132,35 +133,77 @@ impl Device for CpuDevice {
                 parameters,
             });
         }
-        let mut schedule: Box<dyn Schedule> = match interleaving {
-            Interleaving::Sequential => Box::new(Sequential { idle: self.idle }),
-            Interleaving::CoResident { resident_blocks, seed, .. } => {
-                Box::new(Seeded::new(seed, resident_blocks, self.idle, heap::ADDRESSES))
+        let (race, weak, seed) = match interleaving {
+            Interleaving::CoResident { race, weak, seed, .. } => (race, weak, seed),
+            Interleaving::Sequential => (false, false, 0),
+        };
+        if !watched.is_empty() {
+            let addresses = watched.iter().map(|byte| {
+                let heap = self.heaps.get(&byte.rank);
+                let heap = heap.ok_or(DeviceError::NoRank(byte.rank, "heap"))?;
+                Ok((heap.address() + byte.offset) as usize)
+            });
+            let addresses = addresses.collect::<Result<Vec<_>, DeviceError>>()?;
+            let mut writers = LastWriters::of(addresses);
+            let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut writers)?;
+            return Ok(Launched { outcome, writes: writers.writes(), races: Vec::new(), recorded });
+        }
+        let writes = Vec::new();
+        if race || weak {
+            let mut races = match weak {
+                true => Races::with_late_stores(heap::ADDRESSES, seed),
+                false => Races::new(heap::ADDRESSES),
+            };
+            let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut races)?;
+            return Ok(Launched { outcome, writes, races: races.into_found(), recorded });
+        }
+        let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut NoObserver)?;
+        Ok(Launched { outcome, writes, races: Vec::new(), recorded })
+    }
+}
+
+impl CpuDevice {
+    /// Runs launches as `interleaving` says, and records how it went where that says so.
+    fn run(
+        &self,
+        launches: &mut [RankLaunch<'_>],
+        interleaving: Interleaving,
+        observer: &mut dyn Observer,
+    ) -> Result<(Outcome, Option<Recorded>), ModuleError> {
+        let (resident_blocks, seed, plan, race) = match interleaving {
+            Interleaving::CoResident { resident_blocks, seed, plan, race, .. } => {
+                (resident_blocks, seed, plan, race)
+            }
+            Interleaving::Sequential => {
+                let mut sequential = Sequential { idle: self.idle };
+                return Ok((simt::run(launches, &mut sequential, observer)?, None));
             }
         };
-        if watched.is_empty() {
-            let writes = Vec::new();
-            let races = match interleaving {
-                Interleaving::CoResident { weak: true, seed, .. } => {
-                    Some(Races::with_late_stores(heap::ADDRESSES, seed))
-                }
-                Interleaving::CoResident { race: true, .. } => Some(Races::new(heap::ADDRESSES)),
-                Interleaving::CoResident { .. } | Interleaving::Sequential => None,
-            };
-            if let Some(mut races) = races {
-                let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut races)?;
-                return Ok(Launched { outcome, writes, races: races.into_found() });
+        let mut seeded = Seeded::new(seed, resident_blocks, self.idle, heap::ADDRESSES);
+        let mut directed;
+        let schedule: &mut dyn Schedule = match plan {
+            Plan::Seed => return Ok((simt::run(launches, &mut seeded, observer)?, None)),
+            Plan::Recorded => &mut seeded,
+            Plan::Turns(turns) => {
+                directed = Directed::new(seeded, &turns);
+                &mut directed
             }
-            let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut NoObserver)?;
-            return Ok(Launched { outcome, writes, races: Vec::new() });
-        }
-        let addresses = watched.iter().map(|byte| {
-            let heap = self.heaps.get(&byte.rank).ok_or(DeviceError::NoRank(byte.rank, "heap"))?;
-            Ok((heap.address() + byte.offset) as usize)
-        });
-        let addresses = addresses.collect::<Result<Vec<_>, DeviceError>>()?;
-        let mut writers = LastWriters::of(addresses);
-        let outcome = simt::run(&mut rank_launches, &mut *schedule, &mut writers)?;
-        Ok(Launched { outcome, writes: writers.writes(), races: Vec::new() })
+            Plan::Explore(branch) => {
+                // Where races are looked for, plain accesses need no places to switch: if their
+                // order mattered, they would race.
+                let switches = match race {
+                    true => Switches::Synchronisation,
+                    false => Switches::Accesses(heap::ADDRESSES),
+                };
+                let mut exploring = Exploring::new(branch, resident_blocks, switches);
+                let outcome = simt::run(launches, &mut exploring, observer)?;
+                return Ok((outcome, Some(exploring.into_recorded())));
+            }
+        };
+        let (mut recorder, mut log) =
+            (Recorder::new(schedule), Log::new(observer, heap::ADDRESSES));
+        let outcome = simt::run(launches, &mut recorder, &mut log)?;
+        let (turns, events) = (recorder.into_turns(), log.into_events());
+        Ok((outcome, Some(Recorded { turns, events, ..Recorded::default() })))
     }
 }

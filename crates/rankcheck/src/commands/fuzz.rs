@@ -16,7 +16,7 @@ use scenario::{Case, Mode};
 use crate::commands::run::{duration, interrupted};
 use crate::environment;
 use crate::exit::Exit;
-use crate::fuzz::draft::{Draft, name};
+use crate::fuzz::draft::Draft;
 use crate::fuzz::draw::Space;
 use crate::fuzz::shares::Shares;
 use crate::fuzz::shrink::shrink;
@@ -30,6 +30,9 @@ const BATCH: [usize; 2] = [8, 128];
 const PROGRESS: Duration = Duration::from_secs(5);
 /// Draws in a row that the manifest rules out, before giving up.
 const RULED_OUT: u64 = 10_000;
+
+/// Smaller cases that are tried when one has failed.
+const TRIES: usize = 500;
 
 /// Arguments of `fuzz`.
 #[derive(Debug, Args)]
@@ -224,7 +227,7 @@ impl Fuzzer<'_> {
         let Some(finding) = result.findings.first() else { bail!("a failure without a finding") };
         let file = file_of(result);
         let mut last = result.clone();
-        let (smallest, tried) = shrink(draft.clone(), &mut |draft| {
+        let (smallest, tried) = shrink(draft.clone(), 1, TRIES, &mut |draft| {
             let case = draft.case(&file, self.library).ok().flatten();
             let ran =
                 case.and_then(|case| self.run(&[(draft.clone(), case)]).ok()?.pop().map(|r| r.1));
@@ -238,7 +241,7 @@ impl Fuzzer<'_> {
             }
         });
         let comment = format!("Catches: {}.", finding.kind);
-        ReportFile::open(Some(&file))?.finish(&smallest.yaml(&name(&file), &comment))?;
+        ReportFile::open(Some(&file))?.finish(&smallest.yaml(&smallest.name(&file), &comment))?;
         println!("{}", failure_text(&last));
         println!("written to {} ({tried} smaller cases tried)", file.display());
         let folders = self.arguments.kernels.iter();

@@ -12,13 +12,18 @@ use launch::budget::Budget;
 use launch::builder::Builder;
 use launch::run::Surroundings;
 use launch::runner::Options;
-use launch::{Event, Runner, Schedules};
+use launch::{CaseResult, Event, Runner, Schedules, Strategy};
 use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
+use scenario::{Case, Mode};
 
 use crate::commands::select::Select;
 use crate::environment;
 use crate::exit::Exit;
 use crate::load::{Shelf, load};
+use crate::shrink::{Shrinker, turns};
+
+/// More interleavings than this are too many, where nobody says.
+const INTERLEAVINGS: u64 = 10_000;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -49,6 +54,17 @@ pub(crate) struct Arguments {
     /// Seed of the first schedule; the others follow. 0 is the round robin.
     #[arg(long, value_name = "N")]
     schedule_seed: Option<u64>,
+    /// How schedules are chosen.
+    #[arg(long, default_value = "seeded")]
+    strategy: StrategyArgument,
+    /// Of the schedule of --schedule-seed only these switches between threads, as --shrink prints
+    /// them: `0:r1b0t3@12>r0b0t5,..`, or `none`.
+    #[arg(long, value_name = "LIST", requires = "schedule_seed")]
+    switches: Option<String>,
+    /// Make the first failure under a schedule small: fewer ranks, threads, rows, calls and
+    /// switches; write what is left as a scenario, and tell it step by step.
+    #[arg(long)]
+    shrink: bool,
     /// Look for data races in all kernels, not in those alone whose ranks wait for each other.
     #[arg(long, conflicts_with = "no_race")]
     race: bool,
@@ -88,6 +104,15 @@ enum OrdersArgument {
     Some,
     /// Every permutation, whatever it costs.
     All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StrategyArgument {
+    /// By seeds.
+    Seeded,
+    /// Every interleaving of a small case, each once, as long as there are not more than
+    /// --schedules [default: 10000].
+    Exhaustive,
 }
 
 /// A device that was asked for by name and is not there.
@@ -172,7 +197,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             budget: Budget::of_this_machine(),
             timeout: arguments.timeout,
             all_orders: arguments.orders == OrdersArgument::All,
-            schedules: schedules(arguments),
+            schedules: schedules(arguments)?,
             keep_heaps: keep_heaps(arguments)?,
             replay_arguments: replay_arguments(arguments),
             commit: environment.commit.clone(),
@@ -180,7 +205,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         },
     };
     let mut broken: Option<ReportError> = None;
+    let mut failed: Option<CaseResult> = None;
     let summary = runner.run(&chosen, environment, &mut |event: &Event| {
+        if let Event::CaseFinished(result) = event
+            && result.failing_schedule.is_some()
+            && failed.is_none()
+        {
+            failed = Some((**result).clone());
+        }
         for reporter in &mut reporters {
             // A report that cannot be written must not stop the others.
             if let Err(error) = reporter.event(event) {
@@ -188,6 +220,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             }
         }
     })?;
+    if let Some(failed) = failed.filter(|_| arguments.shrink) {
+        explain_small(arguments, runner.around, &chosen, &failed)?;
+    }
     match broken {
         Some(error) => Err(error.into()),
         None => Ok(Exit::of(&summary, arguments.strict)),
@@ -248,20 +283,46 @@ fn keep_heaps(arguments: &Arguments) -> anyhow::Result<Option<PathBuf>> {
     Ok(arguments.keep_heaps.clone())
 }
 
-fn schedules(arguments: &Arguments) -> Schedules {
+fn schedules(arguments: &Arguments) -> anyhow::Result<Schedules> {
     let all = Schedules::default();
-    Schedules {
-        count: match (arguments.schedules, arguments.schedule_seed) {
-            (Some(count), _) => count,
-            (None, Some(_)) => 1,
-            (None, None) => all.count,
+    let strategy = match arguments.strategy {
+        StrategyArgument::Seeded => Strategy::Seeded,
+        StrategyArgument::Exhaustive => Strategy::Exhaustive,
+    };
+    if strategy == Strategy::Exhaustive && (arguments.weak || arguments.schedule_seed.is_some()) {
+        anyhow::bail!(
+            "--strategy exhaustive has no seeds and no late stores (leave out --weak and --schedule-seed)"
+        );
+    }
+    Ok(Schedules {
+        strategy,
+        count: match (arguments.schedules, arguments.schedule_seed, strategy) {
+            (Some(count), _, _) => count,
+            (None, Some(_), _) => 1,
+            (None, None, Strategy::Seeded) => all.count,
+            (None, None, Strategy::Exhaustive) => INTERLEAVINGS,
         },
         first: arguments.schedule_seed.unwrap_or(all.first),
         race: !arguments.no_race,
         everywhere: arguments.race,
         weak: arguments.weak,
         residency: arguments.residency,
-    }
+        turns: arguments.switches.as_deref().map(turns).transpose()?,
+    })
+}
+
+/// Shrinks the first failure that a schedule has shown, and tells it.
+fn explain_small(
+    arguments: &Arguments,
+    around: Surroundings,
+    chosen: &[(&Case, Mode)],
+    failed: &CaseResult,
+) -> anyhow::Result<()> {
+    let case = chosen.iter().find(|(case, mode)| case.id == failed.id && *mode == failed.mode);
+    let (case, _) = case.context("a result of no case")?;
+    let mut shrinker = Shrinker::new(&arguments.select.kernels, around, interrupted()?)?;
+    println!("\nshrunk to\n{}", shrinker.explain(case, failed)?);
+    Ok(())
 }
 
 fn replay_arguments(arguments: &Arguments) -> String {

@@ -59,6 +59,7 @@ impl Space<'_> {
         let calls = if n.percent(65) { 1 } else { n.within(2, 4) };
         let collective = self.manifest.collective;
         Draft {
+            theme: "fuzz",
             kernel: self.manifest.kernel.clone(),
             variant: n.one_of(&self.variants).clone(),
             ranks,
@@ -70,6 +71,7 @@ impl Space<'_> {
             data: if n.percent(20) { Data::BitPatterns } else { Data::Keyed },
             seed: n.within(0, 1 << 32),
             mode: *n.one_of(&self.modes),
+            threads: None,
             calls: (0..calls).map(|_| self.call(n, ranks)).collect(),
         }
     }
@@ -94,6 +96,8 @@ impl Space<'_> {
                 .is_rooted()
                 .then(|| n.within(0, u64::from(group.size()) - 1) as u32),
             group: spec,
+            op: None,
+            counts: Vec::new(),
         }
     }
 

@@ -1,24 +1,24 @@
 //! Makes a failing draft smaller, one step at a time, as long as it still fails.
 
-use std::time::{Duration, Instant};
-
 use collectives::{DType, Data, GroupSpec, Shape, Tile};
 use scenario::Mode;
 
 use super::draft::{CallDraft, Draft};
 
-/// Shrinking ends after this long; a smaller failure is a comfort, not the finding.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The smallest draft on the way down for which `fails` holds, and how many were tried.
-pub(crate) fn shrink(draft: Draft, fails: &mut dyn FnMut(&Draft) -> bool) -> (Draft, usize) {
-    let deadline = Instant::now() + PATIENCE;
+/// The smallest draft on the way down for which `fails` holds, and how many were tried, at most
+/// `most`. Blocks are made smaller than `threads` threads, if that is more than one.
+pub(crate) fn shrink(
+    draft: Draft,
+    threads: u32,
+    most: usize,
+    fails: &mut dyn FnMut(&Draft) -> bool,
+) -> (Draft, usize) {
     let (mut smallest, mut tried) = (draft, 0);
     // Steps are taken in turn, round and round, until none of a whole round leads anywhere.
     let (mut step, mut in_vain) = (0, 0);
     loop {
-        let steps = simpler(&smallest);
-        if in_vain >= steps.len() || Instant::now() >= deadline {
+        let steps = simpler(&smallest, threads);
+        if in_vain >= steps.len() || tried >= most {
             return (smallest, tried);
         }
         let next = &steps[step % steps.len()];
@@ -38,7 +38,7 @@ pub(crate) fn shrink(draft: Draft, fails: &mut dyn FnMut(&Draft) -> bool) -> (Dr
 }
 
 /// One step in every direction, those that remove most first.
-fn simpler(draft: &Draft) -> Vec<Draft> {
+fn simpler(draft: &Draft, threads: u32) -> Vec<Draft> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Draft)| {
         let mut next = draft.clone();
@@ -55,6 +55,9 @@ fn simpler(draft: &Draft) -> Vec<Draft> {
         if (1..draft.ranks).contains(&ranks) {
             with(&|d| d.limit_ranks(ranks));
         }
+    }
+    for threads in smaller(draft.threads.unwrap_or(threads).into()).filter(|n| *n > 0) {
+        with(&|d| d.threads = Some(threads as u32));
     }
     with(&|d| d.in_place = false);
     with(&|d| d.data = Data::Keyed);
@@ -80,6 +83,7 @@ fn simpler(draft: &Draft) -> Vec<Draft> {
             }
         }
         with(&|d| d.calls[call].root = d.calls[call].root.map(|_| 0));
+        with(&|d| d.calls[call].counts = Vec::new());
         let Shape { m, n } = draft.calls[call].shape;
         for rows in smaller(m) {
             with(&|d| d.calls[call].shape.m = rows);

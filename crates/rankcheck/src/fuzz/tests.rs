@@ -59,7 +59,7 @@ fn shrinking_keeps_what_fails_and_nothing_else() {
     let library = library();
     let fails = |draft: &Draft| draft.calls.iter().any(|call| call.shape.n > 10 && draft.ranks > 2);
     let large = drafts(&library, 3, 200).into_iter().filter(fails).max_by_key(|d| d.calls.len());
-    let (smallest, tried) = shrink(large.unwrap(), &mut |draft| fails(draft));
+    let (smallest, tried) = shrink(large.unwrap(), 64, 500, &mut |draft| fails(draft));
     assert!(tried < 500, "{tried}");
     let call = CallDraft {
         shape: Shape { m: 0, n: 11 },
@@ -67,6 +67,8 @@ fn shrinking_keeps_what_fails_and_nothing_else() {
         tile: None,
         blocks: None,
         root: None,
+        op: None,
+        counts: Vec::new(),
     };
     assert_eq!(smallest.calls, [call]);
     assert_eq!((smallest.ranks, smallest.mode, smallest.data), (3, Mode::Logical, Data::Keyed));
