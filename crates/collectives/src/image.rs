@@ -264,9 +264,23 @@ pub(crate) fn same_element(problem: &Problem, span: &Span, expected: &[u8], actu
 
 /// Fills every heap for call number `index`. `heaps[r]` is rank r's heap, [`HeapPlan::bytes`] long.
 pub fn fill(problem: &Problem, plan: &HeapPlan, index: usize, heaps: &mut [&mut [u8]]) {
+    let mut heaps: Vec<Option<&mut [u8]>> =
+        heaps.iter_mut().map(|heap| Some(&mut **heap)).collect();
+    fill_some(problem, plan, index, &mut heaps);
+}
+
+/// Fills those heaps that are here, the others being another process's.
+pub fn fill_some(
+    problem: &Problem,
+    plan: &HeapPlan,
+    index: usize,
+    heaps: &mut [Option<&mut [u8]>],
+) {
     let mut generator = Generator::new(problem, index);
     spans(problem, plan, index, Moment::Before, &mut |span| {
-        let range = span.bytes.start as usize..span.bytes.end as usize;
-        generator.write(&span, &mut heaps[span.rank.index()][range]);
+        if let Some(heap) = &mut heaps[span.rank.index()] {
+            let range = span.bytes.start as usize..span.bytes.end as usize;
+            generator.write(&span, &mut heap[range]);
+        }
     });
 }

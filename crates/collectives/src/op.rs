@@ -75,7 +75,7 @@ impl FromStr for Op {
 
 /// In which order a kernel combines the members' elements. All but `Any` go up by one group rank
 /// from a first one, around the group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Not declared, or not fixed: only data that are exact in any order can be judged.
@@ -92,7 +92,7 @@ pub enum Order {
 }
 
 /// The type in which partial results are held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Accumulate {
     /// That of the elements.
@@ -154,7 +154,7 @@ pub enum Initial {
 }
 
 /// What a kernel declares about its arithmetic; nothing is assumed where it says nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the types say it")]
 pub struct Numerics {
     pub order: Order,

@@ -199,7 +199,7 @@ pub enum Data {
 }
 
 /// What only some collectives need to know about a call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Details {
     /// How a reduction combines.
     pub op: Op,
@@ -213,7 +213,7 @@ pub struct Details {
 }
 
 /// One collective operation.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Call {
     /// The scenario's (M, N); see [`Collective`] for what it means.
     pub shape: Shape,
@@ -262,7 +262,7 @@ pub enum Judge {
 }
 
 /// Extra memory that a kernel declares, sized for its largest call.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Workspace {
     /// As in the manifest.
     pub name: String,
@@ -288,7 +288,7 @@ pub enum Contents {
 }
 
 /// The pure part of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Problem {
     /// What must happen.
     pub collective: Collective,
