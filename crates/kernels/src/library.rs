@@ -190,11 +190,16 @@ impl Library {
         let manifest: Manifest = yaml::parse(&shown(path), &text)?;
         let invalid = |reason: String| LibraryError::Invalid { file: shown(path), reason };
         validate(&manifest).map_err(invalid)?;
-        let Some(source) = &manifest.source else {
-            return Err(invalid("compiled objects need a GPU: give a `source` for the CPU".into()));
+        let source_path = match &manifest.source {
+            Some(source) => path.with_file_name(source),
+            None if manifest.is_host_program() => path.to_owned(),
+            None => {
+                let why = "compiled objects need a GPU: give a `source` for the CPU";
+                return Err(invalid(why.into()));
+            }
         };
-        let source_path = path.with_file_name(source);
         if !source_path.is_file() {
+            let source = manifest.source.as_deref().unwrap_or_default();
             return Err(invalid(format!("there is no source `{source}` beside the manifest")));
         }
         let kernel = Arc::new(Kernel {
@@ -240,8 +245,13 @@ fn named_kernel(text: &str) -> Option<String> {
 
 /// What parsing cannot see.
 fn validate(manifest: &Manifest) -> Result<(), String> {
-    if manifest.source.is_some() == manifest.object.is_some() {
+    if manifest.source.is_some() && manifest.object.is_some() {
         return Err("give either `source` or `object`".into());
+    }
+    if manifest.is_host_program() && !manifest.devices.is_empty() {
+        return Err(
+            "give `source` or `object`, or `devices: []` where a host program launches it".into()
+        );
     }
     if manifest.variants.is_empty() {
         return Err("`variants` is empty: name at least one entry".into());

@@ -33,7 +33,8 @@ pub struct Manifest {
     #[serde(deserialize_with = "collective")]
     #[schemars(with = "String")]
     pub collective: Collective,
-    /// HIP or CUDA C++ source, beside the manifest.
+    /// HIP or CUDA C++ source, beside the manifest. Without source and object, and with
+    /// `devices: []`, the manifest speaks for a kernel that a host program launches.
     pub source: Option<String>,
     /// Compiled objects by architecture, beside the manifest.
     pub object: Option<BTreeMap<String, String>>,
@@ -386,6 +387,11 @@ impl Manifest {
         variant: &'a Variant,
     ) -> impl Iterator<Item = &'a Requirement> {
         self.requires.iter().chain(&variant.requires)
+    }
+
+    /// Whether it has no code of its own: some program launches a kernel that claims all this.
+    pub fn is_host_program(&self) -> bool {
+        self.source.is_none() && self.object.is_none()
     }
 
     /// What a variant promises about arithmetic.

@@ -137,6 +137,10 @@ impl<'a> Run<'a> {
         build: Build,
         result: &'a mut CaseResult,
     ) -> Result<Self, Ended> {
+        if mode == Mode::Host {
+            let needed = "the user's own program (rankcheck exec, or pytest)";
+            return Err(Ended::Unsupported(Reason::new(needed, "a run of rankcheck's own")));
+        }
         if let Some(reason) = case.unsupported(DeviceName::Cpu) {
             return Err(Ended::Unsupported(reason));
         }
@@ -223,7 +227,7 @@ impl<'a> Run<'a> {
                 Strategy::Exhaustive => self.all_interleavings(pool, &all.list[0])?,
             },
             (Mode::Logical, false) => self.one_after_another(pool, &all.list)?,
-            (Mode::Process, _) => {
+            (Mode::Process | Mode::Host, _) => {
                 all.list.truncate(1);
                 let findings = self.one_order(pool, &all.list[0])?;
                 self.take_first(pool, &all.list[0], findings)?;
@@ -382,7 +386,7 @@ impl<'a> Run<'a> {
     fn all_processes(&self, order: &[Rank]) -> Vec<usize> {
         match self.mode {
             Mode::Logical => vec![0],
-            Mode::Process => order.iter().map(|rank| rank.index()).collect(),
+            Mode::Process | Mode::Host => order.iter().map(|rank| rank.index()).collect(),
         }
     }
 
@@ -390,7 +394,7 @@ impl<'a> Run<'a> {
     fn processes(&self, call: usize, order: &[Rank]) -> Vec<usize> {
         match self.mode {
             Mode::Logical => vec![0],
-            Mode::Process => {
+            Mode::Process | Mode::Host => {
                 self.jobs[call].in_order(order).iter().map(|launch| launch.rank.index()).collect()
             }
         }
@@ -451,7 +455,7 @@ impl<'a> Run<'a> {
             Mode::Logical => {
                 pool.tell(0, &Command::Launch { launches, interleaving, start: None, watched });
             }
-            Mode::Process => {
+            Mode::Process | Mode::Host => {
                 let (met, ranks) = (pool.met_so_far(), launches.len() as u32);
                 let start = Some(Start {
                     ready_at: met.wrapping_add(ranks),
@@ -598,9 +602,7 @@ impl<'a> Run<'a> {
     }
 
     fn patience(&self) -> Duration {
-        let stated = self.around.timeout.or(self.case.timeout.map(Duration::from_secs));
-        stated.unwrap_or(TIMEOUT).min(LONGEST_TIMEOUT)
-            + Duration::from_secs(self.heap_bytes / BYTES_A_SECOND)
+        patience(self.around.timeout, self.case, self.heap_bytes)
     }
 
     fn refused(&self, kind: FindingKind, process: usize, call: usize, reason: &str) -> Finding {
@@ -658,10 +660,19 @@ impl<'a> Run<'a> {
                     open.push("data races (--no-race)".into());
                 }
             }
-            (Mode::Process, _) => open.push("interleavings beyond the one that happened".into()),
+            (Mode::Process | Mode::Host, _) => {
+                open.push("interleavings beyond the one that happened".into());
+            }
         }
         open
     }
+}
+
+/// How long a launch on heaps of so many bytes may take.
+pub(crate) fn patience(stated: Option<Duration>, case: &Case, heap_bytes: u64) -> Duration {
+    let stated = stated.or(case.timeout.map(Duration::from_secs));
+    stated.unwrap_or(TIMEOUT).min(LONGEST_TIMEOUT)
+        + Duration::from_secs(heap_bytes / BYTES_A_SECOND)
 }
 
 /// Seconds that the slowest of some processes spent in its last kernel.
@@ -701,7 +712,7 @@ fn outputs_were_right(finding: &mut Finding) {
     }
 }
 
-fn first_few(orders: &[String]) -> String {
+pub(crate) fn first_few(orders: &[String]) -> String {
     let shown: Vec<&str> = orders.iter().take(3).map(String::as_str).collect();
     let more = if orders.len() > 3 { ", .." } else { "" };
     format!("{}{more}", shown.join(" and "))

@@ -19,17 +19,22 @@ pub enum Mode {
     Logical,
     /// One process a rank.
     Process,
+    /// In the user's own program, which launches the kernel itself.
+    Host,
 }
 
 impl Mode {
     /// Every mode, in the order in which they are listed to users.
-    pub const ALL: [Mode; 2] = [Mode::Logical, Mode::Process];
+    pub const ALL: [Mode; 3] = [Mode::Logical, Mode::Process, Mode::Host];
+    /// Those in which rankcheck itself launches kernels.
+    pub const LAUNCHING: [Mode; 2] = [Mode::Logical, Mode::Process];
 
     /// The one spelling that is printed.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Logical => "logical",
             Mode::Process => "process",
+            Mode::Host => "host",
         }
     }
 }
@@ -46,7 +51,7 @@ impl std::str::FromStr for Mode {
         Mode::ALL
             .into_iter()
             .find(|mode| mode.name() == text)
-            .ok_or_else(|| format!("unknown mode `{text}`, expected logical or process"))
+            .ok_or_else(|| format!("unknown mode `{text}`, expected logical, process or host"))
     }
 }
 
@@ -139,6 +144,20 @@ impl Case {
                 format!("`devices: {devices}` in its manifest"),
             ));
         }
+        self.unserved()
+    }
+
+    /// As [`Case::unsupported`]; in mode host it matters no more what the kernel's code runs on.
+    pub fn unsupported_in(&self, device: DeviceName, mode: Mode) -> Option<Reason> {
+        match mode {
+            Mode::Host => self.unserved(),
+            Mode::Logical | Mode::Process => self.unsupported(device),
+        }
+    }
+
+    /// Why the manifest's promises do not cover this case, whatever runs it.
+    pub fn unserved(&self) -> Option<Reason> {
+        let manifest = &self.kernel.manifest;
         if let Some(reason) = self.undeclared() {
             return Some(reason);
         }

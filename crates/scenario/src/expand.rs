@@ -468,7 +468,9 @@ impl Expander<'_> {
     /// An explicit tile must be able to reach the kernel.
     fn check_tile(&self, tile: Tile, fixed: Tile) -> Result<(), ExpandError> {
         let manifest = &self.kernel.manifest;
-        let reaches = |symbol: &str| manifest.conveys(DeviceName::Cpu, symbol);
+        // A host program's launcher may take any tile; it says which one it used.
+        let reaches =
+            |symbol: &str| manifest.is_host_program() || manifest.conveys(DeviceName::Cpu, symbol);
         let fits =
             (tile.m == fixed.m || reaches("tile.m")) && (tile.n == fixed.n || reaches("tile.n"));
         if fits {
@@ -539,7 +541,10 @@ impl Expander<'_> {
             problem,
             requested,
             threads: self.threads()?,
-            modes: scenario.modes.clone().unwrap_or_else(|| Mode::ALL.to_vec()),
+            modes: scenario.modes.clone().unwrap_or_else(|| match manifest.is_host_program() {
+                true => vec![Mode::Host],
+                false => Mode::ALL.to_vec(),
+            }),
             timeout: scenario.timeout,
         })
     }

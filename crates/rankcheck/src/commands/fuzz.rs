@@ -14,6 +14,7 @@ use report::{ReportFile, failure_text};
 use scenario::{Case, Mode};
 
 use crate::commands::run::{duration, interrupted};
+use crate::commands::select::launching;
 use crate::environment;
 use crate::exit::Exit;
 use crate::fuzz::draft::Draft;
@@ -67,6 +68,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let started = Instant::now();
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
+    launching(&arguments.mode)?;
     let shelf = Shelf::open(&arguments.kernels)?;
     let kernel = shelf.library.kernel(&arguments.kernel, None)?;
     let compiler = Compiler::find()?;

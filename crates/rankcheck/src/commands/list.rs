@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let chosen = arguments.select.choose(&loaded.cases)?;
     let (mut unsupported, mut text) = (0, String::new());
     for (case, mode) in &chosen {
-        let reason = case.unsupported(DeviceName::Cpu);
+        let reason = case.unsupported_in(DeviceName::Cpu, *mode);
         unsupported += usize::from(reason.is_some());
         let name = case.name(DeviceName::Cpu, *mode);
         match reason {

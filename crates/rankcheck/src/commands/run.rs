@@ -16,7 +16,7 @@ use launch::{CaseResult, Event, Runner, Schedules, Strategy};
 use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
 use scenario::{Case, Mode};
 
-use crate::commands::select::Select;
+use crate::commands::select::{self, Select};
 use crate::environment;
 use crate::exit::Exit;
 use crate::load::{Shelf, load};
@@ -176,6 +176,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// Loads, chooses, runs, reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     arguments.device.require_cpu()?;
+    select::launching(&arguments.select.mode)?;
     let shelf = Shelf::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
     let chosen = arguments.select.choose(&loaded.cases)?;
@@ -187,7 +188,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Nothing);
     }
-    let mut reporters = reporters(arguments)?;
+    let mut reporters = reporters(&arguments.report, arguments.verbose)?;
     let compiler = Compiler::find()?;
     let environment = environment::describe(Some(&compiler));
     let runner = Runner {
@@ -230,28 +231,31 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// Opens every report before anything runs.
-fn reporters(arguments: &Arguments) -> anyhow::Result<Vec<Box<dyn Reporter>>> {
+pub(crate) fn reporters(
+    reports: &[(Kind, Option<PathBuf>)],
+    verbose: bool,
+) -> anyhow::Result<Vec<Box<dyn Reporter>>> {
     let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
-    for (index, (_, path)) in arguments.report.iter().enumerate() {
-        if path.is_some() && arguments.report[..index].iter().any(|(_, other)| other == path) {
+    for (index, (_, path)) in reports.iter().enumerate() {
+        if path.is_some() && reports[..index].iter().any(|(_, other)| other == path) {
             anyhow::bail!("two reports go to {}", path.as_deref().unwrap_or("".as_ref()).display());
         }
     }
-    for (kind, path) in &arguments.report {
+    for (kind, path) in reports {
         let open = || ReportFile::open(path.as_deref());
         reporters.push(match kind {
-            Kind::Human => Box::new(Human::new(arguments.verbose)),
+            Kind::Human => Box::new(Human::new(verbose)),
             Kind::Json => Box::new(Json::new(open()?)),
             Kind::Junit => Box::new(Junit::new(open()?)),
             Kind::Markdown => Box::new(Markdown::new(open()?)),
         });
     }
     // People want to see something, unless standard output belongs to a machine.
-    let taken = arguments.report.iter().any(|(kind, path)| {
+    let taken = reports.iter().any(|(kind, path)| {
         *kind == Kind::Human || path.as_deref().is_none_or(|path| path == std::path::Path::new("-"))
     });
     if !taken {
-        reporters.push(Box::new(Human::new(arguments.verbose)));
+        reporters.push(Box::new(Human::new(verbose)));
     }
     if let Some(summary) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
         reporters.push(Box::new(Markdown::appended(std::path::Path::new(&summary))));

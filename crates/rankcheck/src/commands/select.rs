@@ -8,7 +8,7 @@ use scenario::filter::Expression;
 use scenario::{Case, Filter, Mode};
 
 /// Which cases.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Select {
     /// Scenario files, folders, or embedded themes such as `smoke` [default: scenarios].
     #[arg(value_name = "PATH")]
@@ -45,6 +45,16 @@ fn partition(text: &str) -> Result<(u64, u64), String> {
         text.strip_prefix("hash:").and_then(|t| t.split_once('/')).ok_or_else(wrong)?;
     let (part, of) = (part.parse().map_err(|_| wrong())?, of.parse().map_err(|_| wrong())?);
     if part == 0 || part > of { Err(wrong()) } else { Ok((part, of)) }
+}
+
+/// A mode in which nothing is launched by rankcheck itself.
+pub(crate) fn launching(modes: &[Mode]) -> anyhow::Result<()> {
+    if modes.contains(&Mode::Host) {
+        anyhow::bail!(
+            "mode host runs inside your own program: start it with `rankcheck exec`, or use pytest"
+        );
+    }
+    Ok(())
 }
 
 impl Select {

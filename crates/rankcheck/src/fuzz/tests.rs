@@ -17,7 +17,7 @@ fn library() -> Library {
 fn drafts(library: &Library, seed: u64, count: u64) -> Vec<Draft> {
     let kernel = library.kernel("all_gather/push", None).unwrap();
     let variants = kernel.manifest.variants.keys().cloned().collect();
-    let space = Space { manifest: &kernel.manifest, variants, modes: Mode::ALL.to_vec() };
+    let space = Space { manifest: &kernel.manifest, variants, modes: Mode::LAUNCHING.to_vec() };
     (0..count).map(|index| space.draw(seed, index)).collect()
 }
 
