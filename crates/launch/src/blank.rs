@@ -14,6 +14,33 @@ pub(crate) fn not_run(case: &Case, mode: Mode, around: &Surroundings) -> CaseRes
 
 /// A result of a case in which nothing has run yet.
 pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
+    let replay = format!(
+        "rankcheck run {} --id '{}' --mode {mode} --seed {}{}",
+        shell_word(&case.file.display().to_string()),
+        case.id,
+        case.problem.seed,
+        around.replay_arguments
+    );
+    let source = Source {
+        path: case.kernel.source_name.clone(),
+        commit: around.commit.clone(),
+        dirty: around.dirty,
+        sha256: String::new(),
+    };
+    blank_of(case, mode, Identity { source, replay })
+}
+
+/// What is judged, and how to do it again.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The source that is judged.
+    pub source: Source,
+    /// A command.
+    pub replay: String,
+}
+
+/// A result of a case of something that is not the kernel's source alone.
+pub(crate) fn blank_of(case: &Case, mode: Mode, identity: Identity) -> CaseResult {
     let calls =
         case.problem.calls.iter().zip(&case.requested).map(|(call, requested)| CallResult {
             group: call.group.to_string(),
@@ -28,13 +55,6 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
             effective: None,
         });
     let file = case.file.display().to_string();
-    let replay = format!(
-        "rankcheck run {} --id '{}' --mode {mode} --seed {}{}",
-        shell_word(&file),
-        case.id,
-        case.problem.seed,
-        around.replay_arguments
-    );
     CaseResult {
         id: case.id.clone(),
         scenario: case.scenario.clone(),
@@ -42,12 +62,7 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
         collective: case.problem.collective,
         kernel: case.kernel.manifest.kernel.clone(),
         variant: case.variant.clone(),
-        source: Source {
-            path: case.kernel.source_name.clone(),
-            commit: around.commit.clone(),
-            dirty: around.dirty,
-            sha256: String::new(),
-        },
+        source: identity.source,
         mode,
         device: DeviceName::Cpu,
         ranks: case.problem.world,
@@ -67,7 +82,7 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
         overlapped: None,
         duration_s: 0.0,
         kernel_s: 0.0,
-        replay,
+        replay: identity.replay,
         not_proved: Vec::new(),
         findings: Vec::new(),
     }

@@ -13,7 +13,9 @@ pub mod builder;
 pub mod event;
 mod exhaustive;
 pub mod findings;
+pub mod host;
 pub mod job;
+mod marked;
 pub mod orders;
 pub mod pool;
 pub mod protocol;
@@ -26,7 +28,7 @@ pub mod source_lines;
 mod trace;
 pub mod worker;
 
-pub use blank::shell_word;
+pub use blank::{Identity, shell_word};
 pub use event::{CallResult, CaseResult, Effective, Environment, Event, Source, Summary, Verdict};
 pub use orders::Orders;
 pub use pool::{Pool, PoolError};

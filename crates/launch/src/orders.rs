@@ -23,10 +23,7 @@ impl Orders {
     /// The orders for a problem with heaps of `heap_bytes` in total. `all` asks for every
     /// permutation whatever it costs (rotations and reversals beyond eight ranks).
     pub fn new(problem: &Problem, heap_bytes: u64, all: bool) -> Orders {
-        let active: Vec<Rank> = problem
-            .ranks()
-            .filter(|rank| problem.calls.iter().any(|call| call.group.group_rank(*rank).is_some()))
-            .collect();
+        let active = active(problem);
         let count = active.len();
         let affordable = |orders: u64| orders.saturating_mul(heap_bytes) <= BYTES;
         let permutations = (1..=count as u64).product::<u64>();
@@ -52,12 +49,19 @@ impl Orders {
     }
 }
 
+/// The ranks that take part in some call.
+pub(crate) fn active(problem: &Problem) -> Vec<Rank> {
+    let takes_part =
+        |rank: &Rank| problem.calls.iter().any(|call| call.group.group_rank(*rank).is_some());
+    problem.ranks().filter(takes_part).collect()
+}
+
 /// How an order is shown: `0,2,1`.
 pub fn show(order: &[Rank]) -> String {
     order.iter().map(Rank::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn rotated(ranks: &[Rank], by: usize) -> Vec<Rank> {
+pub(crate) fn rotated(ranks: &[Rank], by: usize) -> Vec<Rank> {
     let mut ranks = ranks.to_vec();
     let by = by % ranks.len().max(1);
     ranks.rotate_left(by);

@@ -17,6 +17,7 @@ use device::cpu::{Control, Phase, RankControl, SharedMemory};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use crate::marked;
 use crate::protocol::{self, Command, Inbox, Reply};
 
 /// First argument of a rank process.
@@ -379,23 +380,10 @@ impl Pool {
             let _ = process.child.wait();
         }
         if started {
-            self.kill_what_kernels_started();
+            marked::kill(MARK, &self.mark);
         }
         for number in 0..MAX_WORLD as usize {
             self.control.rank(number).reset();
-        }
-    }
-
-    /// A kernel may have forked. What it started carries the pool's mark in its environment.
-    fn kill_what_kernels_started(&self) {
-        let marked = format!("{MARK}={}", self.mark);
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Ok(number) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
-            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-            let is_ours = environment.split(|byte| *byte == 0).any(|v| v == marked.as_bytes());
-            if let Some(pid) = rustix::process::Pid::from_raw(number).filter(|_| is_ours) {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
-            }
         }
     }
 

@@ -109,7 +109,8 @@ pub fn distinct_problems<'a>(problems: impl Iterator<Item = &'a Problem>) -> usi
 }
 
 impl Summary {
-    fn add(&mut self, result: &CaseResult) {
+    /// Counts a case.
+    pub fn add(&mut self, result: &CaseResult) {
         let count = match result.verdict {
             Verdict::Pass => &mut self.passed,
             Verdict::Fail => &mut self.failed,

@@ -14,6 +14,7 @@ use crate::protocol::{self, Command, Reply, Start};
 /// If this process was started as a rank, lives as one and never returns. Every binary that
 /// starts ranks (the command line, test binaries) calls this first.
 pub fn rank_main() {
+    crate::host::ranks::exec_main();
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != MARKER) {
         return;

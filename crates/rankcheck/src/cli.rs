@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{doctor, explain, fuzz, list, new, perflog, run, schema, selftest, tuner};
+use crate::commands::{
+    doctor, exec, explain, fuzz, judge, list, new, perflog, run, schema, selftest, tuner,
+};
 use crate::exit::Exit;
 
 /// Judges GPU collective kernels, byte by byte, on every rank.
@@ -31,6 +33,11 @@ enum Verb {
     Selftest(selftest::Arguments),
     /// Draw random valid cases of a kernel, and shrink the first that fails.
     Fuzz(fuzz::Arguments),
+    /// Start ranks of your own program, which opens cases through the library, and judge them.
+    Exec(exec::Arguments),
+    /// The judge that the library starts for a host program.
+    #[command(hide = true)]
+    Judge(judge::Arguments),
     /// Write a small kernel or scenario that passes, to start from.
     New(new::Arguments),
     /// Checks, explains and compares the CSV rules of a collective library's tuner.
@@ -58,6 +65,8 @@ pub fn main() -> ExitCode {
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Selftest(arguments) => selftest::run(&arguments),
         Verb::Fuzz(arguments) => fuzz::run(&arguments),
+        Verb::Exec(arguments) => exec::run(&arguments),
+        Verb::Judge(arguments) => judge::run(&arguments),
         Verb::New(arguments) => new::run(&arguments),
         Verb::Tuner(arguments) => tuner::run(arguments),
         Verb::Perflog(arguments) => perflog::run(arguments),

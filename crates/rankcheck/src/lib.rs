@@ -10,6 +10,7 @@ mod embedded;
 mod environment;
 mod exit;
 mod fuzz;
+mod host;
 mod load;
 pub mod nextest;
 mod selftest;

@@ -25,6 +25,22 @@ struct Document<'a> {
     cases: &'a [CaseResult],
 }
 
+/// A run as one JSON document.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub fn document(
+    environment: &Environment,
+    summary: &Summary,
+    cases: &[CaseResult],
+) -> Result<String, ReportError> {
+    let document = Document { schema: SCHEMA, environment, summary, cases };
+    let text = serde_json::to_string_pretty(&document);
+    let wrong =
+        |reason: serde_json::Error| ReportError { path: "json".into(), reason: reason.to_string() };
+    Ok(text.map_err(wrong)? + "\n")
+}
+
 impl Json {
     /// A report to `file`.
     pub fn new(file: ReportFile) -> Json {
@@ -38,16 +54,7 @@ impl Reporter for Json {
             Event::RunStarted { environment, .. } => self.environment = environment.clone(),
             Event::CaseFinished(case) => self.cases.push((**case).clone()),
             Event::RunFinished(summary) => {
-                let document = Document {
-                    schema: SCHEMA,
-                    environment: &self.environment,
-                    summary,
-                    cases: &self.cases,
-                };
-                let text = serde_json::to_string_pretty(&document).map_err(|reason| {
-                    ReportError { path: "json".into(), reason: reason.to_string() }
-                })?;
-                self.file.finish(&(text + "\n"))?;
+                self.file.finish(&document(&self.environment, summary, &self.cases)?)?;
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ mod markdown;
 
 pub use file::ReportFile;
 pub use human::{Human, failure_text};
-pub use json::Json;
+pub use json::{Json, document};
 pub use junit::Junit;
 pub use markdown::Markdown;
 

@@ -5,8 +5,10 @@ use std::io::Write as _;
 use anyhow::Context as _;
 
 pub(crate) mod doctor;
+pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod fuzz;
+pub(crate) mod judge;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod perflog;
