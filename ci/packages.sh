@@ -3,6 +3,7 @@
 # `ci/packages.sh oracle openmpi` (or mpich) an MPI, libclang for its bindings, and NumPy.
 # Every package that the project needs is named here and nowhere else.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 apt_install() {
   local sudo=""
@@ -16,6 +17,11 @@ command -v g++ >/dev/null || apt_install g++ libc6-dev
 command -v git >/dev/null || apt_install git
 # The same kernels must run when clang builds them; see crates/simt/tests.
 command -v clang++ >/dev/null || apt_install clang
+# The Python package's tests, in an environment of their own.
+if ! target/python/bin/python -c "import numpy, pytest" 2>/dev/null; then
+  python3 -m venv target/python 2>/dev/null || { apt_install python3 python3-venv; python3 -m venv --clear target/python; }
+  target/python/bin/pip install -q numpy pytest
+fi
 command -v cargo-nextest >/dev/null || cargo install cargo-nextest --locked
 
 if [ "${1:-}" = oracle ]; then
