@@ -93,11 +93,11 @@ class Case:
 
     @property
     def config(self):
-        """What the scenario asks of the launch in the call at hand: `tile` (rows, columns) and `blocks`,
-        None where it leaves them to the program."""
+        """What the scenario asks of the launch in the call at hand: `tile` (rows, columns), `blocks` and
+        `threads`, None where it leaves them to the program."""
         info = self._info()
         tile = (info.tile_m, info.tile_n) if info.tile_m else None
-        return SimpleNamespace(tile=tile, blocks=info.blocks or None)
+        return SimpleNamespace(tile=tile, blocks=info.blocks or None, threads=info.threads or None)
 
     def problem(self):
         """All that is known about the case, as a dictionary."""

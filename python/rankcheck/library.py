@@ -26,6 +26,7 @@ class CallInfo(ctypes.Structure):
         ("root", c_uint32),
         ("element_bytes", c_uint32),
         ("blocks", c_uint32),
+        ("threads", c_uint32),
         ("tile_m", c_uint64),
         ("tile_n", c_uint64),
         ("m", c_uint64),

@@ -52,7 +52,7 @@ typedef struct {
   uint32_t run[RANKCHECK_MAX_RANKS];     /* the group's ranks in the order in which to run them */
   uint32_t root;                         /* group rank of the root, for rooted collectives */
   uint32_t element_bytes;
-  uint32_t blocks;                       /* asked for; 0: the program's own choice */
+  uint32_t blocks, threads;              /* asked for; 0: the program's own choice */
   uint64_t tile_m, tile_n;               /* asked for; 0: the program's own choice */
   uint64_t m, n;                         /* the scenario's shape */
   uint64_t heap_bytes;                   /* of every rank's heap */

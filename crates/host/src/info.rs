@@ -39,6 +39,8 @@ pub struct CallInfo {
     pub element_bytes: u32,
     /// Thread blocks that were asked for; 0 leaves them to the program.
     pub blocks: u32,
+    /// Threads a block that were asked for; 0 leaves them to the program.
+    pub threads: u32,
     /// Tile that was asked for; 0 leaves it to the program.
     pub tile_m: u64,
     /// As above.
@@ -145,6 +147,7 @@ impl CallInfo {
             root: call.root.0,
             element_bytes: problem.dtype.bytes() as u32,
             blocks: blocks.unwrap_or(0),
+            threads: case.opened.threads.unwrap_or(0),
             tile_m: tile.m,
             tile_n: tile.n,
             m: call.shape.m,

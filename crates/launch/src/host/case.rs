@@ -100,6 +100,7 @@ impl HostCase {
             name,
             problem: self.case.problem.clone(),
             requested: self.case.requested.iter().map(|asked| (asked.tile, asked.blocks)).collect(),
+            threads: self.case.threads,
             orders: self.orders.clone(),
         }
     }

@@ -35,6 +35,7 @@ pub(crate) fn mismatch(
     let silent = [
         (tile.map(|tile| format!("tile {tile}")), launch.tile.is_none()),
         (blocks.map(|blocks| format!("{blocks} blocks")), launch.blocks.is_none()),
+        (case.threads.map(|threads| format!("{threads} threads")), launch.threads.is_none()),
     ];
     let unsaid: Vec<String> =
         silent.into_iter().filter(|(_, silent)| *silent).filter_map(|(asked, _)| asked).collect();
@@ -47,7 +48,7 @@ pub(crate) fn mismatch(
     let asked = Asked {
         tile: tile.unwrap_or(said),
         blocks: blocks.or(launch.blocks).unwrap_or(call.blocks),
-        threads: launch.threads.unwrap_or(0),
+        threads: case.threads.or(launch.threads).unwrap_or(0),
         group_size: call.group.size(),
     };
     let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
@@ -55,7 +56,7 @@ pub(crate) fn mismatch(
         tile_m: number(said.m),
         tile_n: number(said.n),
         blocks: launch.blocks.unwrap_or(call.blocks),
-        threads: asked.threads,
+        threads: launch.threads.unwrap_or(0),
         group_size: launch.group_size.unwrap_or(asked.group_size),
     };
     launch_mismatch(&asked, &record, rank, index)

@@ -134,6 +134,8 @@ pub struct Opened {
     pub problem: Problem,
     /// By call: the tile and the blocks that were asked for.
     pub requested: Vec<(Option<Tile>, Option<u32>)>,
+    /// The threads a block that were asked for.
+    pub threads: Option<u32>,
     /// In which orders a guest with all ranks runs them.
     pub orders: Vec<Vec<Rank>>,
 }
