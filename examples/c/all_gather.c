@@ -38,7 +38,7 @@ static void one_call(rankcheck *session, const rankcheck_call_info *info, uint32
   rankcheck_region_info in = {.size = sizeof in}, out = {.size = sizeof out};
   if (rankcheck_region(session, call, 0, "input", &in) != 0) fail("input");
   if (rankcheck_region(session, call, 0, "output", &out) != 0) fail("output");
-  for (uint32_t i = 0; i < info->group_size; i++) {
+  for (uint32_t i = 0; i < info->run_size; i++) {
     const pid_t child = fork();
     if (child == 0) {
       all_gather(info, &in, &out, info->run[i], tail);

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from . import memory
 from .heap import Heap
-from .library import CallInfo, Launch, RankcheckError, RegionInfo, checked, failure, library, sized
+from .library import ALL, CallInfo, Launch, RankcheckError, RegionInfo, checked, failure, library, sized
 
 
 class Failure(AssertionError):
@@ -46,12 +46,12 @@ class Case:
         if kind is Unsupported:
             return True
         if kind is Failure:
-            return self._session.supervised
+            return self.mine is not None
         if kind is None:
             try:
                 self.finish()
             except Failure:
-                if not self._session.supervised:
+                if self.mine is None:
                     raise
         return False
 
@@ -70,6 +70,12 @@ class Case:
     def id(self):
         """The name without device and mode."""
         return self.name.split("::")[-1]
+
+    @property
+    def mine(self):
+        """This process's rank; None where it has all ranks."""
+        rank = self._info().rank
+        return None if rank == ALL else rank
 
     @property
     def world(self):
@@ -122,10 +128,8 @@ class Case:
         judge shares, and nothing is copied. For device memory, `copy_in(rank, buffer)` is called when
         a heap was filled and `copy_out(rank, buffer)` before it is judged.
         """
-        if self._session.rank is not None:
-            raise RankcheckError(
-                f"this process is rank {self._session.rank} of several: use case.rank()"
-            )
+        if self.mine is not None:
+            raise RankcheckError(f"this process is rank {self.mine} of several: use case.rank()")
         self._copies = (copy_in, copy_out)
         return [self._heap(rank, allocate_one(allocate, self.heap_bytes)) for rank in range(self.world)]
 
@@ -136,7 +140,7 @@ class Case:
         where this rank finds every rank's heap (its own entry is `base`). Without `base` the heap is
         memory that the judge shares, and `bases` are mappings of the other ranks' heaps.
         """
-        mine = self._session.rank
+        mine = self.mine
         if mine is None:
             raise RankcheckError(
                 "this process has all ranks: use case.logical(), or start it with rankcheck exec or torchrun"
@@ -171,9 +175,9 @@ class Case:
 
     def bases(self):
         """By rank: where its heap is in this process (0: another process's own memory)."""
-        if self._session.rank is None:
+        if self.mine is None:
             return [self._heaps[rank].base for rank in range(self.world)]
-        mine = self._heaps[self._session.rank]
+        mine = self._heaps[self.mine]
         if mine._owner is not None:
             return [mine.base if rank == mine.rank else 0 for rank in range(self.world)]
         handle = self._session.handle
@@ -250,7 +254,7 @@ class Call:
         self.op = info.op.decode()
         self.right = None
         self._case = case
-        self._run = list(info.run[: info.group_size])
+        self._run = list(info.run[: info.run_size])
 
     def __repr__(self):
         return f"<Call {self.index} of {self._case.name}>"
@@ -267,8 +271,7 @@ class Call:
     def rank_order(self):
         """The ranks that this process runs, in the order in which it must: all of the group, or its own
         rank where it is in the group."""
-        mine = self._case._session.rank
-        return [rank for rank in self._run if mine is None or rank == mine]
+        return list(self._run)
 
     def launched(self, rank, *, tile=None, blocks=None, threads=None, group_size=None, entry=None):
         """Says what really ran on a rank. What the scenario asks for must be said, and must agree."""

@@ -7,6 +7,7 @@ from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint32, c_uint6
 from pathlib import Path
 
 RANKS = 16
+ALL = 0xFFFFFFFF
 NAME = 32
 
 
@@ -22,7 +23,9 @@ class CallInfo(ctypes.Structure):
         ("orders", c_uint32),
         ("group_size", c_uint32),
         ("group", c_uint32 * RANKS),
+        ("run_size", c_uint32),
         ("run", c_uint32 * RANKS),
+        ("rank", c_uint32),
         ("root", c_uint32),
         ("element_bytes", c_uint32),
         ("blocks", c_uint32),

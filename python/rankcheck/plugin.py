@@ -60,7 +60,7 @@ def pytest_pyfunc_call(pyfuncitem):
         yield
         return
     case.program = pyfuncitem.path
-    case.replay = f"python -m pytest {shlex.quote(pyfuncitem.nodeid)}"
+    case.replay = replay(pyfuncitem)
     try:
         case.open()
     except Unsupported as error:
@@ -78,6 +78,15 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     if call.excinfo is not None and call.excinfo.errisinstance(Failure) and case_of(item) is not None:
         outcome.get_result().longrepr = str(call.excinfo.value)
+
+
+def replay(item):
+    """A command that runs an item again, from the folder in which pytest was started."""
+    given = item.config.invocation_params.args
+    plugin = "-p rankcheck.plugin " if "rankcheck.plugin" in given else ""
+    node = os.path.relpath(item.path, item.config.invocation_params.dir)
+    name = item.nodeid.split("::", 1)[1]
+    return f"python -m pytest {plugin}{shlex.quote(f'{node}::{name}')}"
 
 
 def case_of(item):

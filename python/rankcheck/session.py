@@ -7,30 +7,22 @@ import os
 import signal
 
 from .case import Case
-from .library import checked, failure, library
+from .library import checked, library
 
 SESSIONS = {}
 
 
 class Session:
-    """Cases that some arguments of `rankcheck list` choose. `rank` is this process's, or None where it
-    has all ranks."""
+    """Cases that some arguments of `rankcheck list` choose."""
 
     def __init__(self, chosen, alone):
         words = (["--alone"] if alone else []) + list(chosen)
         array = (ctypes.c_char_p * (len(words) + 1))(*[word.encode() for word in words], None)
         self.handle = checked(library().open(array))
-        names = iter(range(1 << 62))
         self.names = []
-        for index in names:
-            name = library().name(self.handle, index)
-            if name is None:
-                break
+        while (name := library().name(self.handle, len(self.names))) is not None:
             self.names.append(name.decode())
-        started = os.environ.get("RANKCHECK_JUDGE")
-        self.rank = None if alone else rank_here(started)
-        self.supervised = self.rank is not None
-        if started and self.supervised:
+        if "RANKCHECK_JUDGE" in os.environ:
             # Asked by rankcheck exec where a rank hangs: its stack is what people need.
             faulthandler.register(signal.SIGUSR2, all_threads=True)
 
@@ -38,19 +30,6 @@ class Session:
         if self.handle:
             library().close(self.handle)
             self.handle = None
-
-
-def rank_here(started):
-    """This process's rank, as the library sees it."""
-    for rank, world in (
-        ("RANK", "WORLD_SIZE"),
-        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        ("PMI_RANK", "PMI_SIZE"),
-        ("SLURM_PROCID", "SLURM_NTASKS"),
-    ):
-        if rank in os.environ and world in os.environ:
-            return int(os.environ[rank]) if started or int(os.environ[world]) > 1 else None
-    return None
 
 
 def session(chosen, alone=False):
@@ -69,10 +48,16 @@ def close_all():
     SESSIONS.clear()
 
 
+def listed(value):
+    """Nothing, one thing or several, as a list."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
 def arguments(paths, expression, text, ranks, kernels, seed):
     """Python's arguments as those of `rankcheck list`."""
     words = [os.fspath(path) for path in paths]
-    listed = lambda value: [] if value is None else value if isinstance(value, (list, tuple)) else [value]
     for flag, value in (("-E", expression), ("-k", text), ("--seed", seed)):
         words += [] if value is None else [flag, str(value)]
     if ranks is not None:

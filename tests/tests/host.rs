@@ -97,7 +97,9 @@ fn wrong_numpy_kernels_fail_with_the_finding_that_names_the_fault() {
         let text = part(test);
         assert!(text.contains("FAIL cpu-host::numpy/"), "{text}");
         assert!(
-            text.contains("replay      python -m pytest 'examples/numpy/test_wrong.py::"),
+            text.contains(
+                "replay      python -m pytest -p rankcheck.plugin 'examples/numpy/test_wrong.py::"
+            ),
             "{text}"
         );
         assert!(!text.contains("Traceback"), "{text}");
@@ -320,6 +322,12 @@ fn a_c_program_forks_its_ranks() {
     let right = run(&[]);
     assert_eq!(right.code, Some(0), "{}{}", right.stdout, right.stderr);
     assert_eq!(right.stdout.lines().filter(|line| line.starts_with("PASS cpu-host::")).count(), 32);
+    // The same program as ranks of exec: each forks a child, and all write into all heaps.
+    let mut ranks = program(BINARY, project.path());
+    ranks.args(["exec", "--ranks", "4"]).arg(&scenario).arg("--").arg(&compiled).arg("-");
+    let ranks = said(ranks.output().unwrap());
+    assert_eq!(ranks.code, Some(0), "{}{}", ranks.stdout, ranks.stderr);
+    assert!(ranks.stdout.contains("host: 16 passed"), "{}", ranks.stdout);
     let wrong = run(&["tail"]);
     assert_eq!(wrong.code, Some(1), "{}{}", wrong.stdout, wrong.stderr);
     assert!(wrong.stdout.contains("unwritten"), "{}", wrong.stdout);
@@ -419,6 +427,80 @@ fn exec_says_how_a_rank_was_lost_and_goes_on() {
             said.stdout
         );
     }
+}
+
+/// Heaps in memory of the ranks' own, with their tables of peers; a barrier leaves them as they are.
+const OWN_MEMORY: &str = "import os, numpy as np, rankcheck
+what, rank = os.environ['WHAT'], int(os.environ['RANK'])
+for case in rankcheck.cases():
+    with case:
+        size = case.heap_bytes + (4096 if what == 'size' and rank == 1 else 0)
+        memory = np.empty(size, np.uint8)
+        base = memory.ctypes.data
+        table = [0x1000, 0x2000]
+        table[rank] = base
+        if what == 'swapped': table.reverse()
+        if what == 'null': table[1 - rank] = 0
+        if what == 'address': case.rank(base, size, table)
+        else: case.rank(memory, peer_bases=table)
+        for call in case.calls():
+            for r in call.rank_order():
+                if what == 'guard' and r == 1: memory[7] ^= 1
+                call.launched(r)
+            call.judge()
+";
+
+#[test]
+fn ranks_bring_memory_and_tables_of_their_own() {
+    let project = Project::new(BINARY);
+    project.write("ranks.py", OWN_MEMORY);
+    project
+        .write("barrier.yaml", "scenario: t/barrier\nkernel: host/barrier\nranks: 2\ncalls: 2\n");
+    for (what, expected) in [
+        ("right", None),
+        ("address", None),
+        ("size", Some("asymmetric_heap")),
+        ("swapped", Some("for itself, but its heap is at")),
+        ("null", Some("has null for rank")),
+        ("guard", Some("guard_overwritten")),
+    ] {
+        let mut command = program(BINARY, project.path());
+        command.args(["exec", "--ranks", "2", "barrier.yaml", "--"]).arg(python());
+        let said = said(command.arg("ranks.py").env("WHAT", what).output().unwrap());
+        assert_eq!(said.code, Some(i32::from(expected.is_some())), "{what}: {}", said.stdout);
+        let expected = expected.unwrap_or("1 passed");
+        assert!(said.stdout.contains(expected), "{what}: no `{expected}` in {}", said.stdout);
+    }
+}
+
+#[test]
+fn device_memory_is_copied_by_the_caller_s_functions() {
+    let project = Project::new(BINARY);
+    project.write(
+        "test_device.py",
+        "import numpy as np, rankcheck
+DEVICE = {}
+def copy_in(rank, buffer): DEVICE[rank] = np.array(buffer)
+def copy_out(rank, buffer): np.frombuffer(buffer, np.uint8)[:] = DEVICE[rank]
+
+@rankcheck.scenario('copies/broadcast_flat', ranks=3, text='u8')
+def test_broadcast(case):
+    case.logical(copy_in=copy_in, copy_out=copy_out)
+    for call in case.calls():
+        source, target = case.region_info(0, 'input'), case.region_info(0, 'output')
+        root = call.group[call.root]
+        for r in call.rank_order():
+            for row in range(source.rows):
+                start = source.offset + row * source.row_stride * source.element_bytes
+                there = target.offset + row * target.row_stride * target.element_bytes
+                size = source.columns * source.element_bytes
+                DEVICE[r][there : there + size] = DEVICE[root][start : start + size]
+            call.launched(r, tile=case.config.tile, blocks=case.config.blocks)
+        call.judge()
+",
+    );
+    let run = pytest(project.path(), &["test_device.py"]);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
 }
 
 #[test]

@@ -84,6 +84,25 @@ fn unsafe_code_lives_in_simt_device_and_the_c_abi_only() {
     }
 }
 
+/// The tuner's checks are for any system: nothing that needs Linux may come in.
+#[test]
+fn the_tuner_needs_no_linux() {
+    let manifest = std::fs::read_to_string(root().join("crates/tuner/Cargo.toml")).unwrap();
+    for linux in ["rustix", "libc", "command-fds", "device", "simt", "launch", "signal-hook"] {
+        let depends = manifest.lines().any(|line| line.starts_with(linux));
+        assert!(!depends, "crates/tuner depends on {linux}");
+    }
+    let mut sources = Vec::new();
+    files(&root().join("crates/tuner/src"), "rs", &mut sources);
+    assert!(sources.len() > 10);
+    for path in sources {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for unix in ["std::os::", "/proc/", "/dev/"] {
+            assert!(!text.contains(unix), "{}: {unix}", path.display());
+        }
+    }
+}
+
 #[test]
 fn schemas_are_the_committed_ones() {
     let project = Project::new(BINARY);

@@ -38,6 +38,7 @@ extern "C" {
 
 #define RANKCHECK_MAX_RANKS 16
 #define RANKCHECK_NAME 32
+#define RANKCHECK_ALL UINT32_MAX
 
 typedef struct rankcheck rankcheck;
 
@@ -49,7 +50,9 @@ typedef struct {
   uint32_t orders;                       /* orders of ranks; each runs all calls */
   uint32_t group_size;                   /* ranks that take part in this call */
   uint32_t group[RANKCHECK_MAX_RANKS];   /* by group rank: the rank */
-  uint32_t run[RANKCHECK_MAX_RANKS];     /* the group's ranks in the order in which to run them */
+  uint32_t run_size;                     /* ranks of the group that this process runs */
+  uint32_t run[RANKCHECK_MAX_RANKS];     /* those, in the order in which to run them */
+  uint32_t rank;                         /* this process's rank, or RANKCHECK_ALL */
   uint32_t root;                         /* group rank of the root, for rooted collectives */
   uint32_t element_bytes;
   uint32_t blocks, threads;              /* asked for; 0: the program's own choice */

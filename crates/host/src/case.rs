@@ -57,13 +57,21 @@ impl Case {
         calls.get(index).ok_or_else(|| format!("call {index} of {count} calls"))
     }
 
-    /// The ranks of a call's group in the order in which they are to run.
+    /// The one rank of this process; `None` where it has all.
+    pub(crate) fn rank(&self) -> Option<Rank> {
+        self.rank
+    }
+
+    /// The ranks of a call's group that this process runs, in the order in which it must.
     pub(crate) fn running_order(&self, order: usize, call: usize) -> Result<Vec<Rank>, String> {
         let orders = &self.opened.orders;
         let group = &self.call(call)?.group;
         let count = orders.len();
         let order = orders.get(order).ok_or_else(|| format!("order {order} of {count} orders"))?;
-        Ok(order.iter().copied().filter(|rank| group.group_rank(*rank).is_some()).collect())
+        let runs = |rank: &Rank| {
+            group.group_rank(*rank).is_some() && self.rank.is_none_or(|mine| mine == *rank)
+        };
+        Ok(order.iter().copied().filter(runs).collect())
     }
 
     fn check_rank(&self, rank: u32) -> Result<Rank, String> {

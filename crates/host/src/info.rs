@@ -12,6 +12,8 @@ use crate::case::Case;
 
 /// No world is larger.
 const RANKS: usize = MAX_WORLD as usize;
+/// `RANKCHECK_ALL`: this process has all ranks.
+const ALL: u32 = u32::MAX;
 /// Names are no longer, their end included.
 const NAME: usize = 32;
 
@@ -31,8 +33,12 @@ pub struct CallInfo {
     pub group_size: u32,
     /// By group rank: the rank.
     pub group: [u32; RANKS],
-    /// The group's ranks in the order in which they are to run.
+    /// How many ranks of the group this process runs.
+    pub run_size: u32,
+    /// Those ranks, in the order in which they are to run.
     pub run: [u32; RANKS],
+    /// This process's rank, or `RANKCHECK_ALL`.
+    pub rank: u32,
     /// The root's group rank, for rooted collectives.
     pub root: u32,
     /// Bytes an element.
@@ -136,6 +142,7 @@ impl CallInfo {
         let (problem, call) = (case.problem(), case.call(index)?);
         let (tile, blocks) = case.opened.requested[index];
         let tile = tile.unwrap_or(Tile { m: 0, n: 0 });
+        let run = case.running_order(order, index)?;
         Ok(CallInfo {
             size: size_of::<CallInfo>() as u32,
             world: problem.world,
@@ -143,7 +150,9 @@ impl CallInfo {
             orders: case.opened.orders.len() as u32,
             group_size: call.group.size(),
             group: array(call.group.members().iter().map(|rank| rank.0)),
-            run: array(case.running_order(order, index)?.iter().map(|rank| rank.0)),
+            run_size: run.len() as u32,
+            run: array(run.iter().map(|rank| rank.0)),
+            rank: case.rank().map_or(ALL, |rank| rank.0),
             root: call.root.0,
             element_bytes: problem.dtype.bytes() as u32,
             blocks: blocks.unwrap_or(0),
