@@ -31,12 +31,12 @@ def matrix(heap, start, rows, columns, layout, dtype):
     return np.ndarray((rows, columns), dtype, buffer=heap, offset=first, strides=(row_bytes, item))
 
 
-def combined(parts, op):
+def combined(parts, op, scalars):
     """The element-wise combination of all members' inputs; the data are exact in any order."""
     parts = np.stack(parts)
     with np.errstate(over="ignore"):
         if op == "premul_sum":
-            factors = np.array([2 - g % 2 for g in range(len(parts))], parts.dtype)
+            factors = np.array(scalars or [2 - g % 2 for g in range(len(parts))]).astype(parts.dtype)
             parts, op = parts * factors[:, None, None], "sum"
         if op in ("sum", "avg"):
             total = parts.sum(axis=0, dtype=parts.dtype)
@@ -62,13 +62,17 @@ def expected(case, heaps):
     in_shape = {"scatter": tall, "all_to_all": tall, "reduce_scatter": tall, "all_to_all_columns": wide}.get(collective, (m, n))
     out_shape = {"all_gather": tall, "gather": tall, "all_to_all": tall, "all_to_all_columns": wide}.get(collective, (m, n))
     after = [heap.copy() for heap in heaps]
-    outputs = [matrix(after[rank], case["output_start"], *out_shape, layout["output"], dtype) for rank in group]
     if problem["in_place"]:
-        own = [out[g * m:(g + 1) * m] if collective == "all_gather" else out for g, out in enumerate(outputs)]
-        inputs = [part.copy() for part in own]
+        shared = [matrix(after[rank], case["output_start"], *max(in_shape, out_shape), layout["output"], dtype)
+                  for rank in group]
+        # The smaller matrix is the rank's own part of the larger one.
+        part = lambda g, shape: shared[g] if shape == shared[g].shape else shared[g][g * m:(g + 1) * m]
+        outputs = [part(g, out_shape) for g in range(w)]
+        inputs = [part(g, in_shape).copy() for g in range(w)]
     else:
+        outputs = [matrix(after[rank], case["output_start"], *out_shape, layout["output"], dtype) for rank in group]
         inputs = [matrix(heaps[rank], case["input_start"], *in_shape, layout["input"], dtype) for rank in group]
-    total = combined(inputs, details["op"]) if reduces else None
+    total = combined(inputs, details["op"], details["scalars"]) if reduces else None
     for g, out in enumerate(outputs):
         if collective == "all_gather" or (collective == "gather" and g == root):
             out[:] = np.concatenate(inputs)

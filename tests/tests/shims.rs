@@ -106,8 +106,13 @@ matrix:
         "{needed}"
     );
     project.write("scenarios/s.yaml", &scenario.replace("matrix:", "in_place: true\nmatrix:"));
-    project.write("kernels/k.yaml", &reducing.replace("all_reduce", "reduce_scatter"));
+    let tiles = reducing.replace("all_reduce", "reduce_scatter_tiles");
+    project.write("kernels/k.yaml", &format!("{tiles}reduction: {{owner: 0}}\n"));
     let said = project.run(&["run"]);
     assert_eq!(said.code, Some(2));
-    assert!(said.stderr.contains("in_place is not defined for reduce_scatter"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("in_place is not defined for reduce_scatter_tiles"),
+        "{}",
+        said.stderr
+    );
 }

@@ -3,7 +3,16 @@
 
 use crate::dtype::DType;
 use crate::float;
-use crate::op::{Average, Initial, NanRule, Numerics, Op, Overflow, SignedZeros, scalar};
+use crate::op::{Average, Initial, NanRule, Numerics, Op, Overflow, SignedZeros};
+
+/// What a member contributes to a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand<'a> {
+    /// Its elements.
+    pub bytes: &'a [u8],
+    /// What a premultiplied sum multiplies them by.
+    pub scalar: i32,
+}
 
 /// Reduces rows of elements, one a group rank, beginning with group rank `first` and going up
 /// around the group. The rows have one length, and so has the result.
@@ -11,18 +20,24 @@ use crate::op::{Average, Initial, NanRule, Numerics, Op, Overflow, SignedZeros, 
 /// Held values are f64: sums, products and quotients of types up to f32 are rounded once to f64 and
 /// once more to their own type, which is innocuous because f64 has more than twice their
 /// significand and two bits (Figueroa 1995).
-pub fn reduce(dtype: DType, numerics: &Numerics, op: Op, first: usize, rows: &[&[u8]]) -> Vec<u8> {
+pub fn reduce(
+    dtype: DType,
+    numerics: &Numerics,
+    op: Op,
+    first: usize,
+    rows: &[Operand<'_>],
+) -> Vec<u8> {
     let members = rows.len();
     let size = dtype.bytes() as usize;
     let order: Vec<usize> = (0..members).map(|step| (first + step) % members).collect();
-    let length = rows[0].len() / size;
+    let length = rows[0].bytes.len() / size;
     let bits = |member: usize, at: usize| {
         let mut wide = [0; 8];
-        wide[..size].copy_from_slice(&rows[member][at * size..(at + 1) * size]);
+        wide[..size].copy_from_slice(&rows[member].bytes[at * size..(at + 1) * size]);
         u64::from_le_bytes(wide)
     };
     let element = |at: usize| {
-        let operands = order.iter().map(|member| (*member as u32, bits(*member, at)));
+        let operands = order.iter().map(|member| (rows[*member].scalar, bits(*member, at)));
         match dtype.is_float() {
             true => reduce_floats(dtype, numerics, op, members, operands),
             false => reduce_integers(dtype, op, members, operands),
@@ -35,15 +50,15 @@ fn reduce_integers(
     dtype: DType,
     op: Op,
     members: usize,
-    operands: impl Iterator<Item = (u32, u64)>,
+    operands: impl Iterator<Item = (i32, u64)>,
 ) -> u64 {
     let value = |bits: u64| match dtype {
         DType::I8 => i64::from(bits as i8),
         DType::I32 => i64::from(bits as i32),
         _ => bits as i64,
     };
-    let values = operands.map(|(member, bits)| match op {
-        Op::PremulSum => value(bits).wrapping_mul(scalar(member).into()),
+    let values = operands.map(|(scalar, bits)| match op {
+        Op::PremulSum => value(bits).wrapping_mul(scalar.into()),
         Op::Sum | Op::Prod | Op::Min | Op::Max | Op::Avg => value(bits),
     });
     let reduced = values.reduce(|a, b| match op {
@@ -61,7 +76,7 @@ fn reduce_floats(
     numerics: &Numerics,
     op: Op,
     members: usize,
-    operands: impl Iterator<Item = (u32, u64)>,
+    operands: impl Iterator<Item = (i32, u64)>,
 ) -> u64 {
     let held = numerics.held_in(dtype);
     // Between a float type and itself nothing is rounded; integers hold exact data as f64 does.
@@ -72,10 +87,10 @@ fn reduce_floats(
         (Op::Avg, Some(Average::ScaleBefore)) => Some(round(1.0 / members as f64)),
         _ => None,
     };
-    let values = operands.map(|(member, bits)| {
+    let values = operands.map(|(scalar, bits)| {
         let value = round(float::decode(dtype, bits));
         match (op, before) {
-            (Op::PremulSum, _) => round(value * f64::from(scalar(member))),
+            (Op::PremulSum, _) => round(value * f64::from(scalar)),
             (_, Some(reciprocal)) => round(value * reciprocal),
             _ => value,
         }
@@ -133,7 +148,11 @@ mod tests {
 
     fn reduced(numerics: Numerics, op: Op, first: usize, values: &[f32]) -> f32 {
         let rows = bf16(values);
-        let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
+        let rows: Vec<Operand<'_>> = rows
+            .iter()
+            .zip([2, 1, 2, 1])
+            .map(|(bytes, scalar)| Operand { bytes, scalar })
+            .collect();
         let bytes = reduce(DType::BF16, &numerics, op, first, &rows);
         f32::from_bits(u32::from(u16::from_le_bytes([bytes[0], bytes[1]])) << 16)
     }
@@ -196,7 +215,8 @@ mod tests {
     #[test]
     fn integers_wrap_and_averages_go_towards_zero() {
         let reduce = |op, values: [u8; 2]| {
-            super::reduce(DType::I8, &Numerics::default(), op, 0, &[&values[..1], &values[1..]])[0]
+            let rows = [&values[..1], &values[1..]].map(|bytes| Operand { bytes, scalar: 1 });
+            super::reduce(DType::I8, &Numerics::default(), op, 0, &rows)[0]
         };
         assert_eq!(reduce(Op::Sum, [0x7f, 1]), 0x80);
         assert_eq!(reduce(Op::Prod, [0x7f, 0xff]), 0x81);

@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::exact::ExactFill;
 use crate::op::{Average, Op, Order};
 use crate::problem::{Call, Data, Problem};
+use crate::rank::GroupRank;
 
 /// What would have to be known, and what is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +49,16 @@ fn in_call(problem: &Problem, call: &Call) -> Option<Undeclared> {
         _ => {}
     }
     if problem.data == Data::Keyed || !dtype.is_float() {
-        return match ExactFill::exists(problem, op, members) {
+        return match ExactFill::exists(problem, call) {
             true => None,
+            false if op == Op::PremulSum => {
+                let scalars: Vec<i32> =
+                    (0..call.group.size()).map(|g| call.scalar(GroupRank(g))).collect();
+                say(
+                    "factors with which every partial sum is exact",
+                    format!("{scalars:?} in {dtype}"),
+                )
+            }
             false => say(
                 "integers whose every partial sum is exact",
                 format!("{op} of {members} ranks in {}", narrower(dtype, held)),

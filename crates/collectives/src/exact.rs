@@ -7,7 +7,8 @@
 //! sum: the power of two, which changes with column, row and call as the fill's colour does, is
 //! the valuation of every element and of every result, so one taken from a neighbouring column,
 //! row, vector, tile or call never goes unseen. Products are a signed mantissa times powers of two;
-//! integer products are of odd factors too small to overflow. (Sums after the idea of nccl-tests'
+//! integer products are of odd factors too small to overflow. The factor of
+//! a premultiplied sum is an odd number times a power of two, by which the element is divided first. (Sums after the idea of nccl-tests'
 //! `verifiable`; the odd integers are what lets a neighbour be seen.)
 //!
 //! Random inputs round, so they need a declared order.
@@ -15,14 +16,17 @@
 use crate::dtype::DType;
 use crate::fill::{Colours, mix};
 use crate::float;
-use crate::op::{Op, Overflow, scalar};
-use crate::problem::{Data, Problem};
+use crate::op::{Op, Overflow};
+use crate::problem::{Call, Data, Problem};
 use crate::rank::{GroupRank, Rank};
 
 /// Powers of two that floats are multiplied with begin at this exponent.
 const FIRST_EXPONENT: i32 = -4;
 /// Powers of two that tell places apart.
 const COLOURS: u64 = 8;
+/// The same for integers that have no exponent and are wider than a byte: so few that most of their
+/// sums are still wider than the significand of f32 or f64, in which nobody may hold them.
+const WIDE_COLOURS: u64 = 4;
 
 /// The inputs of one call.
 #[derive(Debug)]
@@ -34,9 +38,40 @@ pub(crate) struct ExactFill {
     slots: Vec<u64>,
     members: u64,
     integers: Integers,
+    /// By group rank: the factors of a premultiplied sum.
+    scalars: Vec<i32>,
     colours: Colours,
     columns: u64,
     seed: u64,
+}
+
+/// The numbers of which keyed inputs of sums and extremes are made, for whoever makes them elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constants {
+    /// Element types differ in this.
+    pub dtype: DType,
+    /// How the members' elements are combined.
+    pub op: Op,
+    /// How many members there are.
+    pub members: u64,
+    /// With what a place is hashed.
+    pub seed: u64,
+    /// Odd magnitudes of each sign.
+    pub magnitudes: u64,
+    /// How many integers that are.
+    pub integers: u64,
+    /// How many powers of two are used.
+    pub colours: u64,
+    /// All integers are multiplied with this one.
+    pub unit: u64,
+    /// A column's colour is the top three bits of its product with this.
+    pub column_multiplier: u64,
+    /// Likewise a row's.
+    pub row_multiplier: u64,
+    /// Number of the call.
+    pub call: u64,
+    /// The smallest power of two that a float is multiplied with, as an exponent.
+    pub first_exponent: i32,
 }
 
 /// The integers of which elements are made.
@@ -50,6 +85,16 @@ struct Integers {
     colours: u64,
     /// All integers are multiplied with this one.
     unit: u64,
+}
+
+/// The factors of a call's members, by group rank.
+fn scalars(call: &Call) -> impl Iterator<Item = i32> + '_ {
+    (0..call.group.size()).map(|member| call.scalar(GroupRank(member)))
+}
+
+/// What a factor makes of an element's integer: floats are halved as often as the factor doubles.
+fn kept(scalar: i32, dtype: DType) -> i32 {
+    if dtype.is_float() { scalar >> scalar.trailing_zeros().min(31) } else { scalar }
 }
 
 impl Integers {
@@ -67,8 +112,8 @@ impl Integers {
         Integers { magnitudes, count, colours: 1, unit: 1 }
     }
 
-    fn of_sum(problem: &Problem, op: Op, members: u64) -> Option<Integers> {
-        let dtype = problem.dtype;
+    fn of_sum(problem: &Problem, call: &Call) -> Option<Integers> {
+        let (dtype, op, members) = (problem.dtype, call.details.op, u64::from(call.group.size()));
         let held = problem.numerics.held_in(dtype);
         let bits = dtype.exact_bits().min(held.exact_bits());
         let budget = if dtype.is_float() { 1u64 << bits } else { (1 << bits) - 1 };
@@ -77,7 +122,14 @@ impl Integers {
             Op::Avg => members,
             Op::Sum | Op::Prod | Op::Min | Op::Max | Op::PremulSum => 1,
         };
-        let factor = if op == Op::PremulSum && !dtype.is_float() { 2 } else { 1 };
+        let factors = || scalars(call).map(|s| kept(s, dtype));
+        let factor = match op {
+            Op::PremulSum => factors().map(i32::unsigned_abs).max().map_or(1, u64::from),
+            Op::Sum | Op::Prod | Op::Min | Op::Max | Op::Avg => 1,
+        };
+        // A negative factor turns signs round, so that integers of both signs may have one.
+        let turned = op == Op::PremulSum && factors().any(i32::is_negative);
+        let factor = if turned { 2 * factor } else { factor };
         let budget = budget / unit / factor;
         let signed = dtype != DType::U8;
         let with = |colours: u64, shift: u64| Integers {
@@ -88,7 +140,7 @@ impl Integers {
         let integers = match dtype.is_float() {
             true => with(COLOURS, 0),
             // Integers have no exponent: powers of two are taken from the budget.
-            false => (1..=COLOURS)
+            false => (1..=if dtype.bytes() == 1 { COLOURS } else { WIDE_COLOURS })
                 .rev()
                 .map(|colours| with(colours, colours - 1))
                 .find(|integers| integers.count >= members || integers.colours == 1)?,
@@ -147,7 +199,7 @@ impl ExactFill {
         let shape = problem.collective.input_shape(call.shape, members);
         let integers = match (call.details.op, problem.dtype.is_float()) {
             (Op::Prod, false) => Some(Integers::of_product(problem.dtype, members)),
-            (op, _) => Integers::of_sum(problem, op, members),
+            _ => Integers::of_sum(problem, call),
         };
         ExactFill {
             dtype: problem.dtype,
@@ -157,6 +209,7 @@ impl ExactFill {
             members,
             // Refused before anybody fills; ones would be as good as anything.
             integers: integers.unwrap_or(Integers { magnitudes: 1, count: 1, colours: 1, unit: 1 }),
+            scalars: scalars(call).collect(),
             colours: Colours::new(problem.seed, index, shape, problem.dtype.bytes(), call.tile),
             columns: shape.n,
             seed: mix(problem.seed ^ mix(index as u64 ^ 0x7265_6475_6365)),
@@ -164,8 +217,39 @@ impl ExactFill {
     }
 
     /// Whether a sum of the call's keyed inputs can be exact at all.
-    pub(crate) fn exists(problem: &Problem, op: Op, members: u64) -> bool {
-        op == Op::Prod || Integers::of_sum(problem, op, members).is_some()
+    pub(crate) fn exists(problem: &Problem, call: &Call) -> bool {
+        let dtype = problem.dtype;
+        let smallest = |s: i32| 2f64.powi(FIRST_EXPONENT - s.trailing_zeros() as i32);
+        let held = || scalars(call).all(|s| float::decode(dtype, 1) <= smallest(s));
+        match call.details.op {
+            Op::Prod => true,
+            Op::PremulSum if dtype.is_float() && !held() => false,
+            _ => Integers::of_sum(problem, call).is_some(),
+        }
+    }
+
+    /// The slot of a rank: its group rank, or a number behind the members' for an idle one.
+    pub(crate) fn slot(&self, rank: Rank) -> u64 {
+        self.slots[rank.index()]
+    }
+
+    /// Everything that decides the elements; nothing where they are not of this kind.
+    pub(crate) fn constants(&self) -> Option<Constants> {
+        let Colours { column_multiplier, row_multiplier, call } = self.colours;
+        (!self.random && self.op != Op::Prod).then_some(Constants {
+            dtype: self.dtype,
+            op: self.op,
+            members: self.members,
+            seed: self.seed,
+            magnitudes: self.integers.magnitudes,
+            integers: self.integers.count,
+            colours: self.integers.colours,
+            unit: self.integers.unit,
+            column_multiplier,
+            row_multiplier,
+            call,
+            first_exponent: FIRST_EXPONENT,
+        })
     }
 
     /// The elements of a row of a rank's input, as bytes.
@@ -194,7 +278,10 @@ impl ExactFill {
     }
 
     fn term(&self, place: u64, slot: u64, row: u64, column: u64, float: bool) -> u64 {
-        let first = (place & 0xffff_ffff_ffff) % self.integers.count;
+        // The upper bits say who has which slot, unless all are needed to name an i64.
+        let drawn =
+            if self.integers.count >> 48 == 0 { place & 0xffff_ffff_ffff } else { mix(place) };
+        let first = drawn % self.integers.count;
         let turned = self.turned(place, slot);
         let integer = match self.op {
             Op::Min | Op::Max => self.integers.odd((first + turned) % self.integers.count),
@@ -205,9 +292,9 @@ impl ExactFill {
         if !float {
             return (integer << colour) as u64;
         }
-        let premultiplied = self.op == Op::PremulSum && slot < self.members;
-        let halved = if premultiplied { scalar(slot as u32) as i32 / 2 } else { 0 };
-        let exponent = FIRST_EXPONENT + colour as i32 - halved;
+        let scalar = self.scalars.get(slot as usize).filter(|_| self.op == Op::PremulSum);
+        let halvings = scalar.map_or(0, |scalar| scalar.trailing_zeros() as i32);
+        let exponent = FIRST_EXPONENT + colour as i32 - halvings;
         float::encode(self.dtype, integer as f64 * 2f64.powi(exponent), Overflow::Nan)
     }
 

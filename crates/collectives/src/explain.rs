@@ -1,12 +1,12 @@
 //! Whose data is there instead, and a sentence about it.
 
-use crate::arithmetic;
+use crate::arithmetic::{self, Operand};
 use crate::fill::{Poison, RowFill};
 use crate::finding::{Extent, FindingKind, Place};
 use crate::image::{Area, Generator, Moment, Source, Span, spans};
 use crate::plan::{HeapPlan, RegionName};
 use crate::problem::Problem;
-use crate::rank::Rank;
+use crate::rank::{GroupRank, Rank};
 
 /// Images are searched byte by byte only up to this many bytes over all ranks.
 const SEARCHED_BYTES: u64 = 32 << 20;
@@ -60,16 +60,18 @@ impl Lookup<'_> {
         let mut generator = Generator::new(self.problem, self.index);
         let mut element = |rank: Rank| generator.row(rank, row)[at..at + size as usize].to_vec();
         let members: Vec<Vec<u8>> = call.group.members().iter().map(|r| element(*r)).collect();
-        let reduce = |rows: &[&[u8]]| {
+        let reduce = |rows: &[Operand<'_>]| {
             let Problem { dtype, numerics, .. } = self.problem;
             arithmetic::reduce(*dtype, numerics, call.details.op, first as usize, rows)
         };
-        let all: Vec<&[u8]> = members.iter().map(Vec::as_slice).collect();
+        let operand = |(bytes, member)| Operand { bytes, scalar: call.scalar(GroupRank(member)) };
+        let all: Vec<Operand<'_>> =
+            members.iter().map(Vec::as_slice).zip(0..).map(operand).collect();
         let ranks = call.group.members().iter().enumerate();
         for (member, rank) in ranks.clone() {
             let own = if *rank == self.rank { "its own" } else { &format!("rank {rank}'s") };
             let (before, after) = all.split_at(member);
-            if unit == all[member] {
+            if unit == all[member].bytes {
                 return Some(format!("{own} input alone"));
             }
             if all.len() > 1 && unit == reduce(&[before, &after[1..]].concat()) {
@@ -83,7 +85,7 @@ impl Lookup<'_> {
             for other in self.problem.ranks().filter(|other| other != rank) {
                 let mut swapped = all.clone();
                 let element = element(other);
-                swapped[member] = &element;
+                swapped[member].bytes = &element;
                 if unit == reduce(&swapped) {
                     return Some(format!(
                         "the result with rank {other}'s input in place of rank {rank}'s"

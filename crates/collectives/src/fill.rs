@@ -147,9 +147,9 @@ fn distances(candidates: &[u64]) -> Vec<u64> {
 /// A number below eight for each place of a matrix; see the table above.
 #[derive(Debug, Clone)]
 pub(crate) struct Colours {
-    column_multiplier: u64,
-    row_multiplier: u64,
-    call: u64,
+    pub(crate) column_multiplier: u64,
+    pub(crate) row_multiplier: u64,
+    pub(crate) call: u64,
 }
 
 impl Colours {

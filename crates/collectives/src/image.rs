@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use crate::arithmetic;
+use crate::arithmetic::{self, Operand};
 use crate::exact::ExactFill;
 use crate::fill::{Poison, RowFill};
 use crate::patterns;
 use crate::plan::HeapPlan;
 use crate::problem::{Data, Problem};
-use crate::rank::Rank;
+use crate::rank::{GroupRank, Rank};
 use crate::sections::{Part, Section, sections};
 
 /// Before the kernel runs, or after it returned.
@@ -200,8 +200,11 @@ impl<'a> Generator<'a> {
             for member in members {
                 self.row(*member, row);
             }
-            let rows: Vec<&[u8]> =
-                members.iter().map(|member| &self.rows[member.index()].bytes[..]).collect();
+            let operand = |(member, group_rank): (&Rank, u32)| Operand {
+                bytes: &self.rows[member.index()].bytes,
+                scalar: call.scalar(GroupRank(group_rank)),
+            };
+            let rows: Vec<Operand<'_>> = members.iter().zip(0..).map(operand).collect();
             let op = call.details.op;
             let bytes = arithmetic::reduce(*dtype, numerics, op, first as usize, &rows);
             self.reduced[first as usize] = HeldRow { row: Some(row), bytes };

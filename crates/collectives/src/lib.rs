@@ -8,7 +8,7 @@ pub mod arithmetic;
 pub(crate) mod cause;
 pub mod declared;
 pub mod dtype;
-pub(crate) mod exact;
+pub mod exact;
 pub mod explain;
 pub mod fill;
 pub mod finding;

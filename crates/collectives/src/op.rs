@@ -24,7 +24,7 @@ pub enum Op {
     Max,
     /// The sum divided by the group's size; integers towards zero.
     Avg,
-    /// s0*x0 + s1*x1 + ..., where s is the member's [`scalar`].
+    /// s0*x0 + s1*x1 + ..., where s is the member's [`crate::Call::scalar`].
     PremulSum,
 }
 
@@ -48,12 +48,6 @@ impl Op {
     pub const fn rounds(self) -> bool {
         !matches!(self, Op::Min | Op::Max)
     }
-}
-
-/// The factor of a group's member in a premultiplied sum: 2 for even group ranks, 1 for odd ones.
-/// Powers of two, so that multiplying never rounds.
-pub const fn scalar(group_rank: u32) -> u32 {
-    2 - group_rank % 2
 }
 
 impl fmt::Display for Op {

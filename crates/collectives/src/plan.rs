@@ -4,12 +4,14 @@
 //! | guard | input | guard | output | guard | workspace 0 | guard | ... |
 //! ```
 //! Regions start at multiples of 256 bytes and are sized for their largest call; guards are at
-//! least `guard_bytes` long. In place there is no input region: input lies in output.
+//! least `guard_bytes` long. In place there is no input region: the output region holds the larger
+//! of the two matrices, and the other is a part of it.
 
 use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::op::Op;
 use crate::problem::{Call, Collective, Problem, RegionLayout};
 use crate::rank::{MAX_WORLD, Rank};
 use crate::shape::{Shape, Tile};
@@ -78,6 +80,9 @@ pub enum PlanError {
     /// Rows that an uneven all_to_all cannot send.
     #[error("counts of {0}: {1}")]
     Counts(Collective, String),
+    /// Factors that a premultiplied sum cannot have.
+    #[error("scalars: {0}")]
+    Scalars(String),
     /// No call.
     #[error("a problem needs at least one call")]
     NoCall,
@@ -124,6 +129,34 @@ fn counts_refusal(problem: &Problem, call: &Call) -> Option<String> {
         .then(|| format!("{most} rows to one rank, more than m = {}", call.shape.m))
 }
 
+fn input_shape(problem: &Problem, call: &Call) -> Shape {
+    problem.collective.input_shape(call.shape, u64::from(call.group.size()))
+}
+
+/// Rows and columns of what the output region holds.
+fn held_shape(problem: &Problem, call: &Call) -> Shape {
+    let output = problem.collective.output_shape(call.shape, u64::from(call.group.size()));
+    match problem.in_place {
+        true => Shape { m: output.m.max(input_shape(problem, call).m), ..output },
+        false => output,
+    }
+}
+
+/// Factors are one a member, and none of them hides what it multiplies.
+fn scalars_refusal(call: &Call) -> Option<String> {
+    let (scalars, members) = (&call.details.scalars, call.group.size() as usize);
+    if scalars.is_empty() {
+        return None;
+    }
+    if call.details.op != Op::PremulSum {
+        return Some("only `op: premul_sum` multiplies".into());
+    }
+    if scalars.len() != members {
+        return Some(format!("a group of {members} needs {members} numbers"));
+    }
+    scalars.contains(&0).then(|| "0 would hide a member's elements".into())
+}
+
 fn align(value: u64, to: u64) -> Option<u64> {
     value.checked_next_multiple_of(to)
 }
@@ -147,20 +180,29 @@ impl HeapPlan {
         if let Some(why) = problem.calls.iter().find_map(|call| counts_refusal(problem, call)) {
             return Err(PlanError::Counts(problem.collective, why));
         }
-        let largest = |shape: fn(Collective, Shape, u64) -> Shape, layout: RegionLayout| {
+        if let Some(why) = problem.calls.iter().find_map(scalars_refusal) {
+            return Err(PlanError::Scalars(why));
+        }
+        let largest = |extent_of: &dyn Fn(&Call) -> Option<u64>| {
             problem.calls.iter().try_fold(0, |most: u64, call| {
                 let group_size = u64::from(call.group.size());
                 call.shape.m.checked_mul(group_size)?;
                 call.shape.n.checked_mul(group_size)?;
-                let shape = shape(problem.collective, call.shape, group_size);
-                Some(most.max(extent(shape, layout, problem.dtype.bytes())?))
+                Some(most.max(extent_of(call)?))
             })
         };
+        let element = problem.dtype.bytes();
         let mut sizes = Vec::new();
         if !problem.in_place {
-            sizes.push((RegionName::Input, largest(Collective::input_shape, problem.layout.input)));
+            let input = |call: &Call| {
+                extent(input_shape(problem, call), problem.layout_of(call).input, element)
+            };
+            sizes.push((RegionName::Input, largest(&input)));
         }
-        sizes.push((RegionName::Output, largest(Collective::output_shape, problem.layout.output)));
+        let output = |call: &Call| {
+            extent(held_shape(problem, call), problem.layout_of(call).output, element)
+        };
+        sizes.push((RegionName::Output, largest(&output)));
         for (index, workspace) in problem.workspaces.iter().enumerate() {
             sizes.push((RegionName::Workspace(index), Some(workspace.bytes)));
         }
@@ -184,21 +226,32 @@ impl HeapPlan {
         self.regions.iter().find(|region| region.name == *name).expect("the plan has this region")
     }
 
-    /// The output as `call` sees it; the same for every rank.
+    /// The matrix in the output region, the same for every rank: the output, or in place the larger
+    /// of input and output.
     pub fn output(&self, problem: &Problem, call: &Call) -> View {
-        let shape = problem.collective.output_shape(call.shape, u64::from(call.group.size()));
-        self.view(problem, call, RegionName::Output, problem.layout.output, shape)
+        let shape = held_shape(problem, call);
+        self.view(problem, call, RegionName::Output, problem.layout_of(call).output, shape)
     }
 
-    /// The input as `call` sees it on `rank`. In place, it is the rank's rows of the output.
+    /// The output as `call` sees it on `rank`.
+    pub fn output_of(&self, problem: &Problem, call: &Call, rank: Rank) -> View {
+        let shape = problem.collective.output_shape(call.shape, u64::from(call.group.size()));
+        let held = self.output(problem, call);
+        let [_, first_row] = problem.in_place_rows(call, rank);
+        let first_row = if problem.in_place { first_row } else { 0 };
+        View { start: held.row_bytes(first_row, 0..0).start, shape, ..held }
+    }
+
+    /// The input as `call` sees it on `rank`.
     pub fn input(&self, problem: &Problem, call: &Call, rank: Rank) -> View {
-        let shape = problem.collective.input_shape(call.shape, u64::from(call.group.size()));
+        let shape = input_shape(problem, call);
         if !problem.in_place {
-            return self.view(problem, call, RegionName::Input, problem.layout.input, shape);
+            let layout = problem.layout_of(call).input;
+            return self.view(problem, call, RegionName::Input, layout, shape);
         }
-        let output = self.output(problem, call);
-        let first_row = problem.in_place_row(call, rank);
-        View { start: output.row_bytes(first_row, 0..0).start, shape, ..output }
+        let held = self.output(problem, call);
+        let [first_row, _] = problem.in_place_rows(call, rank);
+        View { start: held.row_bytes(first_row, 0..0).start, shape, ..held }
     }
 
     fn view(

@@ -94,17 +94,17 @@ impl Collective {
         )
     }
 
-    /// Why input may not lie in output; `None` where it may.
+    /// Why input and output may not share memory; `None` where they may. As with NCCL and MPI, the
+    /// smaller of the two is then the rank's own part of the larger one.
     pub const fn in_place_refusal(self) -> Option<&'static str> {
         match self {
             Collective::AllGather
+            | Collective::Gather
             | Collective::AllReduce
             | Collective::Broadcast
-            | Collective::Reduce => None,
-            Collective::Gather => Some("only the root has a part of an output to send from"),
-            Collective::Scatter | Collective::ReduceScatter => {
-                Some("the output would lie in the input, which must stay as it is")
-            }
+            | Collective::Reduce
+            | Collective::Scatter
+            | Collective::ReduceScatter => None,
             Collective::ReduceScatterTiles => {
                 Some("a tile that others still read would be overwritten by its owner")
             }
@@ -210,6 +210,12 @@ pub struct Details {
     pub starts: Vec<u32>,
     /// By source and destination group rank: rows sent, at most M. Empty: M each.
     pub counts: Vec<Vec<u64>>,
+    /// By group rank: the factors of a premultiplied sum, none of them zero. Empty: 2, 1, 2, 1, ..
+    pub scalars: Vec<i32>,
+    /// The epoch of the case's first call; those of the next ones follow.
+    pub first_epoch: u32,
+    /// Strides and offsets, where they are not the problem's.
+    pub layout: Option<Layout>,
 }
 
 /// One collective operation.
@@ -227,6 +233,14 @@ pub struct Call {
     pub root: GroupRank,
     /// The rest.
     pub details: Details,
+}
+
+impl Call {
+    /// A member's factor in a premultiplied sum.
+    pub fn scalar(&self, GroupRank(member): GroupRank) -> i32 {
+        let stated = self.details.scalars.get(member as usize).copied();
+        stated.unwrap_or(2 - member as i32 % 2)
+    }
 }
 
 /// What a workspace holds when a case begins.
@@ -298,7 +312,7 @@ pub struct Problem {
     pub dtype: DType,
     /// Strides and offsets.
     pub layout: Layout,
-    /// Input is the rank's own part of output.
+    /// Input is the rank's own part of output, or output its own part of input.
     pub in_place: bool,
     /// Bytes of poison before, between and behind regions.
     pub guard_bytes: u64,
@@ -322,13 +336,20 @@ impl Problem {
         (0..self.world).map(Rank)
     }
 
-    /// The row of the output at which an in-place input begins: an all_gather's own part, else the
-    /// first. An idle rank's stands where group rank 0's would.
-    pub fn in_place_row(&self, call: &Call, rank: Rank) -> u64 {
+    /// Strides and offsets of a call.
+    pub fn layout_of(&self, call: &Call) -> Layout {
+        call.details.layout.unwrap_or(self.layout)
+    }
+
+    /// In place, the rows of the shared matrix at which a rank's input and its output begin. An idle
+    /// rank's stand where group rank 0's would.
+    pub fn in_place_rows(&self, call: &Call, rank: Rank) -> [u64; 2] {
         let GroupRank(group_rank) = call.group.group_rank(rank).unwrap_or(GroupRank(0));
+        let own = u64::from(group_rank) * call.shape.m;
         match self.collective {
-            Collective::AllGather => u64::from(group_rank) * call.shape.m,
-            _ => 0,
+            Collective::AllGather | Collective::Gather => [own, 0],
+            Collective::Scatter | Collective::ReduceScatter => [0, own],
+            _ => [0, 0],
         }
     }
 

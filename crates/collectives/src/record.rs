@@ -1,14 +1,15 @@
 //! An image as a short list of numbers, for a device that fills and compares by itself.
 //!
 //! A record is a rectangle at the same place of some ranks' heaps, and says from what its bytes are
-//! made: poison, zeros, the keyed fill, or rows that the host made because only it can (reductions,
-//! special bit patterns). Heaps that hold the same share a record, so that it is made once, and so
+//! made: poison, zeros, the keyed fill, or rows of a matrix that is stored beside the records because
+//! it costs more to make (reductions, special bit patterns). Heaps that hold the same share a record, so that it is made once, and so
 //! do those that differ by their rank alone. A matrix is one record for each block that it holds,
 //! however many rows that has.
 
 use std::collections::HashMap;
 
 use crate::dtype::DType;
+use crate::exact::{self, ExactFill};
 use crate::fill::{self, Poison, RowFill};
 use crate::image::{Area, Generator, Moment, Source};
 use crate::plan::HeapPlan;
@@ -59,7 +60,7 @@ pub enum Bytes {
         /// The byte of it that stands first.
         byte: u64,
     },
-    /// Rows of a matrix in [`Records::stored`].
+    /// Rows of a matrix in [`Images::stored`].
     Stored {
         /// Bytes from the buffer's start to the matrix.
         matrix: u64,
@@ -94,15 +95,49 @@ pub struct NanTest {
     pub above: u64,
 }
 
-/// An image.
+/// What the heaps hold before and after a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Records {
+pub struct Images {
     /// What its records share.
     pub key: Key,
-    /// Its rectangles: no byte twice, and none that is neither written nor compared.
-    pub records: Vec<Record>,
-    /// Matrices that the host made.
-    pub stored: Vec<u8>,
+    /// Before: no byte twice, and none that stays as an earlier call left it.
+    pub before: Vec<Record>,
+    /// After: no byte twice, and none that is not compared.
+    pub after: Vec<Record>,
+    /// Matrices to which records refer.
+    pub stored: Stored,
+}
+
+/// Matrices of one size, one behind the other: [`STORED_ALIGN`] bytes, then rows at one distance,
+/// then as many bytes again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Rows of each.
+    pub rows: u64,
+    /// Bytes from one row to the next.
+    pub stride: u64,
+    /// Elements of a row.
+    pub columns: u64,
+    /// What each holds.
+    matrices: Vec<Matrix>,
+}
+
+/// What a stored matrix holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Matrix {
+    /// A rank's input.
+    Input(Rank),
+    /// The members' inputs, combined from this group rank on.
+    Reduced(u32),
+}
+
+/// A stored matrix that a device can make by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExactMatrix {
+    /// The input of the rank with this slot (see [`crate::exact`]).
+    Input(u64),
+    /// The members' inputs combined, in any order.
+    Reduced,
 }
 
 impl NanTest {
@@ -129,31 +164,33 @@ impl NanTest {
     }
 }
 
-impl Records {
-    /// The records of call number `index`.
-    pub fn new(problem: &Problem, plan: &HeapPlan, index: usize, moment: Moment) -> Records {
+impl Images {
+    /// The images of call number `index`.
+    pub fn new(problem: &Problem, plan: &HeapPlan, index: usize) -> Images {
         let fill = RowFill::of_call(problem, index, &problem.calls[index]);
         let shape = fill.shape();
         let mut stored = Stored {
             rows: shape.m,
             stride: (shape.n * problem.dtype.bytes()).next_multiple_of(STORED_ALIGN),
-            sources: Vec::new(),
+            columns: shape.n,
+            matrices: Vec::new(),
         };
-        let mut records = Vec::new();
-        for section in sections(problem, plan, index, moment) {
-            records.extend(shared(problem, index, &section, &mut stored));
-        }
-        Records {
-            key: Key {
-                fill: fill.constants(),
-                stored_stride: stored.stride,
-                nan: NanTest::of(problem.dtype),
-                heap_bytes: plan.bytes,
-                world: problem.world,
-            },
-            records,
-            stored: stored.make(problem, index),
-        }
+        let mut records = |moment| -> Vec<Record> {
+            let sections = sections(problem, plan, index, moment);
+            sections
+                .iter()
+                .flat_map(|section| shared(problem, index, section, &mut stored))
+                .collect()
+        };
+        let (before, after) = (records(Moment::Before), records(Moment::After));
+        let key = Key {
+            fill: fill.constants(),
+            stored_stride: stored.stride,
+            nan: NanTest::of(problem.dtype),
+            heap_bytes: plan.bytes,
+            world: problem.world,
+        };
+        Images { key, before, after, stored }
     }
 }
 
@@ -224,48 +261,60 @@ fn made(
     })
 }
 
-/// The matrices that records refer to, before they are made.
-struct Stored {
-    rows: u64,
-    stride: u64,
-    /// The first element of each matrix.
-    sources: Vec<Source>,
-}
-
 impl Stored {
     /// Where the whole matrix lies of which `source` is a part.
     fn matrix(&mut self, source: Source) -> u64 {
-        let first = match source {
-            Source::Row { rank, .. } => Source::Row { rank, row: 0, column: 0 },
-            Source::Reduced { first, .. } => Source::Reduced { first, row: 0, column: 0 },
+        let matrix = match source {
+            Source::Row { rank, .. } => Matrix::Input(rank),
+            Source::Reduced { first, .. } => Matrix::Reduced(first),
             Source::Poison | Source::Zero | Source::Free => unreachable!("no rows"),
         };
-        let known = self.sources.iter().position(|source| *source == first);
+        let known = self.matrices.iter().position(|known| *known == matrix);
         let number = known.unwrap_or_else(|| {
-            self.sources.push(first);
-            self.sources.len() - 1
+            self.matrices.push(matrix);
+            self.matrices.len() - 1
         });
         STORED_ALIGN + number as u64 * self.rows * self.stride
     }
 
-    /// The buffer. All matrices are made row by row, because results need the rows of inputs.
-    fn make(&self, problem: &Problem, index: usize) -> Vec<u8> {
-        if self.sources.is_empty() {
-            return Vec::new();
+    /// Bytes of them all; zero where there are none.
+    pub fn bytes(&self) -> u64 {
+        match self.matrices.len() as u64 {
+            0 => 0,
+            matrices => matrices * self.rows * self.stride + 2 * STORED_ALIGN,
         }
-        let matrix = self.rows * self.stride;
-        let bytes = self.sources.len() as u64 * matrix + 2 * STORED_ALIGN;
-        let mut stored = vec![0; bytes as usize];
+    }
+
+    /// How a device makes all of them by itself; nothing where it needs the host's [`Stored::make`].
+    pub fn exact(
+        &self,
+        problem: &Problem,
+        index: usize,
+    ) -> Option<(exact::Constants, Vec<ExactMatrix>)> {
+        let stated_scalars = !problem.calls[index].details.scalars.is_empty();
+        if !problem.collective.reduces() || problem.data == Data::BitPatterns || stated_scalars {
+            return None;
+        }
+        let fill = ExactFill::new(problem, index);
+        let matrices = self.matrices.iter().map(|matrix| match matrix {
+            Matrix::Input(rank) => ExactMatrix::Input(fill.slot(*rank)),
+            Matrix::Reduced(_) => ExactMatrix::Reduced,
+        });
+        Some((fill.constants()?, matrices.collect()))
+    }
+
+    /// All of them, made here, row by row, because results need the rows of inputs.
+    pub fn make(&self, problem: &Problem, index: usize) -> Vec<u8> {
+        let mut stored = vec![0; self.bytes() as usize];
         let mut generator = Generator::new(problem, index);
         for row in 0..self.rows {
-            for (number, source) in (0..).zip(&self.sources) {
-                let bytes = match *source {
-                    Source::Row { rank, .. } => generator.row(rank, row),
-                    Source::Reduced { first, .. } => generator.reduced(first, row),
-                    Source::Poison | Source::Zero | Source::Free => unreachable!("no rows"),
+            for (number, matrix) in (0..).zip(&self.matrices) {
+                let bytes = match *matrix {
+                    Matrix::Input(rank) => generator.row(rank, row),
+                    Matrix::Reduced(first) => generator.reduced(first, row),
                 };
-                let at = (STORED_ALIGN + number * matrix + row * self.stride) as usize;
-                stored[at..at + bytes.len()].copy_from_slice(bytes);
+                let at = STORED_ALIGN + (number * self.rows + row) * self.stride;
+                stored[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
             }
         }
         stored

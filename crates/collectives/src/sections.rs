@@ -199,26 +199,38 @@ fn block_source(block: &Block) -> Source {
     }
 }
 
-/// What a rank's output holds.
+/// What a rank's output region holds.
 fn output_blocks(problem: &Problem, call: &Call, moment: Moment, rank: Rank) -> Vec<Block> {
-    let own = || {
-        let first = problem.in_place_row(call, rank);
-        vec![Block {
-            rows: first..first + call.shape.m,
-            columns: 0..call.shape.n,
-            content: Content::Input(rank),
-            from_row: 0,
-            from_column: 0,
-        }]
-    };
-    match moment {
-        Moment::Before if problem.in_place => own(),
+    let written = match moment {
         Moment::Before => Vec::new(),
-        Moment::After => match reference::output(problem, call, rank) {
-            untouched if untouched.is_empty() && problem.in_place => own(),
-            blocks => blocks,
-        },
+        Moment::After => reference::output(problem, call, rank),
+    };
+    if !problem.in_place {
+        return written;
     }
+    let size = u64::from(call.group.size());
+    let [input_row, output_row] = problem.in_place_rows(call, rank);
+    let input_rows = problem.collective.input_shape(call.shape, size).m;
+    let output_rows = problem.collective.output_shape(call.shape, size).m;
+    let kept = |rows: Range<u64>| Block {
+        columns: 0..call.shape.n,
+        content: Content::Input(rank),
+        from_row: rows.start - input_row,
+        from_column: 0,
+        rows,
+    };
+    let (first, last) = (input_row, input_row + input_rows);
+    if written.is_empty() {
+        return vec![kept(first..last)];
+    }
+    // What is written covers all of the output: input is left above it and below it.
+    let above = kept(first..output_row.max(first));
+    let below = kept((output_row + output_rows).min(last)..last);
+    let down = |block: Block| Block {
+        rows: block.rows.start + output_row..block.rows.end + output_row,
+        ..block
+    };
+    [above].into_iter().chain(written.into_iter().map(down)).chain([below]).collect()
 }
 
 fn workspace_source(

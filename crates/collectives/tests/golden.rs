@@ -320,6 +320,34 @@ fn in_place_with_the_own_part_where_it_stays() {
     judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
 }
 
+fn in_place_to_or_from_rank_0(collective: Collective) -> Problem {
+    let mut problem = Problem { collective, ..in_place() };
+    problem.calls[0].root = GroupRank(1);
+    problem
+}
+
+#[test]
+fn in_place_gather_into_the_root() {
+    let problem = in_place_to_or_from_rank_0(Collective::Gather);
+    let mut heaps = fresh(&problem);
+    let root = vec![
+        (0..256, Kept),
+        (256..259, Literal(&[0x60, 0x8c, 0x0a])),
+        (259..4096, Kept), // its own part, where it was
+    ];
+    let tables = [root, vec![(0..4096, Kept)], vec![(0..4096, Kept)]];
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
+}
+
+#[test]
+fn in_place_scatter_into_the_own_part_of_the_input() {
+    let problem = in_place_to_or_from_rank_0(Collective::Scatter);
+    let mut heaps = fresh(&problem);
+    let first = vec![(0..256, Kept), (256..259, Literal(&[0x40, 0xac, 0x2a])), (259..4096, Kept)];
+    let tables = [vec![(0..4096, Kept)], vec![(0..4096, Kept)], first];
+    judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
+}
+
 #[test]
 fn each_kind_of_place_has_its_finding() {
     let problem = padded();

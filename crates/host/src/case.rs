@@ -90,7 +90,8 @@ impl Case {
                 Ok(Region::matrix(&self.plan.input(problem, call, rank), storage(&region)))
             }
             "output" => {
-                Ok(Region::matrix(&self.plan.output(problem, call), storage(&RegionName::Output)))
+                let view = self.plan.output_of(problem, call, rank);
+                Ok(Region::matrix(&view, storage(&RegionName::Output)))
             }
             _ => {
                 let names: Vec<&str> =

@@ -130,7 +130,7 @@ fn argument(
 fn region_offset(scope: &Scope<'_>, name: &str, rank: Rank) -> Result<u64, String> {
     match name {
         "input" => Ok(scope.plan.input(scope.problem, scope.call(), rank).start),
-        "output" => Ok(scope.plan.output(scope.problem, scope.call()).start),
+        "output" => Ok(scope.plan.output_of(scope.problem, scope.call(), rank).start),
         _ => {
             let names = || scope.problem.workspaces.iter().map(|w| format!("workspace.{}", w.name));
             match names().position(|workspace| workspace == name) {
@@ -213,8 +213,8 @@ fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
             Ok(TableEntry::Number(group_rank.into()))
         }
         "scalar" => {
-            let group_rank = group.group_rank(rank).map_or(0, |g| g.0);
-            Ok(TableEntry::Number(collectives::op::scalar(group_rank).into()))
+            let group_rank = group.group_rank(rank).unwrap_or(GroupRank(0));
+            Ok(TableEntry::Number(scope.call().scalar(group_rank).into()))
         }
         "send_rows" | "send_first" | "receive_rows" | "receive_first" | "remote_first" => {
             Ok(TableEntry::Number(all_to_all_rows(scope, &table.of, rank)?))

@@ -1,6 +1,6 @@
 //! The closed list of symbols that manifests may use, and their values for one rank and call.
 
-use collectives::{Call, HeapPlan, Problem, Rank};
+use collectives::{Call, GroupRank, HeapPlan, Problem, Rank};
 
 use crate::manifest::Manifest;
 
@@ -94,7 +94,11 @@ impl Scope<'_> {
         let own = |what: &str| self.rank.ok_or_else(|| format!("{what} differs between ranks"));
         let view = |region: &str| match region {
             "input" => Ok(self.plan.input(self.problem, call, self.rank.unwrap_or(Rank(0)))),
-            _ => Ok::<_, String>(self.plan.output(self.problem, call)),
+            _ => Ok::<_, String>(self.plan.output_of(
+                self.problem,
+                call,
+                self.rank.unwrap_or(Rank(0)),
+            )),
         };
         let strided = || {
             call.group.stride().ok_or_else(|| {
@@ -116,13 +120,14 @@ impl Scope<'_> {
             "group.start" => strided()?.0.into(),
             "group.stride" => strided()?.1.into(),
             "root" => call.root.0.into(),
-            "call" | "epoch" => self.index as u64,
+            "call" => self.index as u64,
+            "epoch" => u64::from(call.details.first_epoch) + self.index as u64,
             "blocks" => call.blocks.into(),
             "threads" => self.threads.ok_or("threads is not known yet")?.into(),
             "op" => call.details.op as u64,
             "scalar" => {
-                let group_rank = call.group.group_rank(own(name)?).map_or(0, |g| g.0);
-                collectives::op::scalar(group_rank).into()
+                let group_rank = call.group.group_rank(own(name)?).unwrap_or(GroupRank(0));
+                return Ok(call.scalar(group_rank).into());
             }
             "tiles" => Problem::tiles(call).iter().product(),
             "peer.rank" | "peer.group_rank" | "peer.index" | "peer.own_index" => {

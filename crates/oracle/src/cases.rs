@@ -65,6 +65,7 @@ pub fn count_distinct(problems: &[Problem]) -> usize {
 fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     let movers = Collective::ALL.into_iter().filter(|c| *c != Collective::Barrier);
     let collective = draws.pick(&movers.collect::<Vec<_>>());
+    let dtype = draws.pick(&DType::ALL);
     let world = 1 + draws.below(most_ranks.into()) as u32;
     let group = group(draws, world);
     let members = group.size();
@@ -81,6 +82,10 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     };
     if collective.reduces() {
         details.op = draws.pick(&Op::ALL);
+        if details.op == Op::PremulSum && draws.below(2) == 0 {
+            let scalars: &[i32] = if dtype == DType::U8 { &[1, 2, 3] } else { &[1, -1, 2, 3, -4] };
+            details.scalars = (0..members).map(|_| draws.pick(scalars)).collect();
+        }
     }
     if collective == Collective::ReduceScatterTiles {
         let [down, across] = Problem::tiles(&call);
@@ -95,7 +100,7 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     Problem {
         collective,
         world,
-        dtype: draws.pick(&DType::ALL),
+        dtype,
         layout: Layout { input: region(draws), output: region(draws) },
         in_place: collective.in_place_refusal().is_none() && draws.below(4) == 0,
         guard_bytes: 64,

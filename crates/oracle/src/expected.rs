@@ -1,13 +1,14 @@
 //! What the reference says a rank's heap holds after the call.
 
+use collectives::arithmetic::Operand;
 use collectives::image::{Generator, Moment, spans};
 use collectives::op::Numerics;
 use collectives::plan::View;
 use collectives::reference::{Block, Content};
-use collectives::{Call, DType, HeapPlan, Op, Problem, Rank, arithmetic, reference};
+use collectives::{Call, DType, GroupRank, HeapPlan, Op, Problem, Rank, arithmetic, reference};
 
-/// Combines rows of elements, one a group rank.
-pub type Reduce = fn(DType, &Numerics, Op, usize, &[&[u8]]) -> Vec<u8>;
+/// Combines rows of elements, one a group rank: [`arithmetic::reduce`].
+pub type Reduce = fn(DType, &Numerics, Op, usize, &[Operand<'_>]) -> Vec<u8>;
 
 /// The two halves of a reference: where things belong, and what a reduction's elements are.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,7 @@ pub fn after(
     reference: Reference,
 ) -> Vec<u8> {
     let call = &problem.calls[0];
-    let output = plan.output(problem, call);
+    let output = plan.output_of(problem, call, rank);
     let mut generator = Generator::new(problem, 0);
     let mut heap = before.to_vec();
     for block in (reference.blocks)(problem, call, rank) {
@@ -55,9 +56,16 @@ pub fn after(
                 Content::Reduced(first) => {
                     let row = |member: &Rank| generator.row(*member, from_row).to_vec();
                     let rows: Vec<Vec<u8>> = call.group.members().iter().map(row).collect();
-                    let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
+                    let operands: Vec<Operand<'_>> = rows
+                        .iter()
+                        .zip(0..)
+                        .map(|(bytes, member)| Operand {
+                            bytes,
+                            scalar: call.scalar(GroupRank(member)),
+                        })
+                        .collect();
                     let Problem { dtype, numerics, .. } = problem;
-                    (reference.reduce)(*dtype, numerics, call.details.op, first as usize, &rows)
+                    (reference.reduce)(*dtype, numerics, call.details.op, first as usize, &operands)
                 }
             };
             let target = output.row_bytes(row, block.columns.clone());

@@ -8,8 +8,7 @@ use ::mpi::datatype::{Partition, PartitionMut};
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::{Communicator, CommunicatorCollectives, Group as _, Root};
 use collectives::image::Moment;
-use collectives::op::scalar;
-use collectives::{Call, Collective, DType, HeapPlan, Op, Problem, Rank};
+use collectives::{Call, Collective, DType, GroupRank, HeapPlan, Op, Problem, Rank};
 
 use crate::cases;
 use crate::expected::{Reference, after, image, packed};
@@ -111,7 +110,7 @@ fn perform(
     me: Rank,
     heap: &mut [u8],
 ) {
-    let output = plan.output(problem, call);
+    let output = plan.output_of(problem, call, me);
     let input = buffer(packed(heap, plan.input(problem, call, me)));
     let mut result = buffer(packed(heap, output));
     if problem.collective.reduces() {
@@ -235,7 +234,7 @@ fn reduce_as<T: Number>(
     let mut own: Vec<T> = buffer(input.chunks(element).map(codec.decode).collect());
     if op == Op::PremulSum {
         // Whoever contributes multiplies, as NCCL's premultiplied sum says.
-        let factor = scalar(group.rank() as u32);
+        let factor = call.scalar(GroupRank(group.rank() as u32));
         own.iter_mut().for_each(|value| *value = value.times(factor));
     }
     let operation = match op {

@@ -10,7 +10,7 @@ use mpi::traits::Equivalence;
 /// A type that MPI can reduce.
 pub(crate) trait Number: Equivalence + Copy + Default {
     /// Times a factor of a premultiplied sum.
-    fn times(self, factor: u32) -> Self;
+    fn times(self, factor: i32) -> Self;
     /// Divided by a group's size; integers towards zero.
     fn over(self, members: u32) -> Self;
 }
@@ -18,7 +18,7 @@ pub(crate) trait Number: Equivalence + Copy + Default {
 macro_rules! numbers {
     ($($number:ty)*) => {$(
         impl Number for $number {
-            fn times(self, factor: u32) -> Self {
+            fn times(self, factor: i32) -> Self {
                 self * factor as $number
             }
             fn over(self, members: u32) -> Self {

@@ -1,12 +1,13 @@
 //! References with a fault each. Whoever compares must find every one of them.
 
+use collectives::arithmetic::Operand;
 use collectives::reference::{Block, Content, output};
 use collectives::{Call, DType, GroupRank, Numerics, Op, Problem, Rank, arithmetic};
 
 use crate::expected::{REFERENCE, Reference};
 
 /// Every fault, with its name.
-pub const ALL: [(&str, Reference); 8] = [
+pub const ALL: [(&str, Reference); 9] = [
     ("root_is_another", Reference { blocks: root_is_another, ..REFERENCE }),
     ("group_in_rank_order", Reference { blocks: group_in_rank_order, ..REFERENCE }),
     ("own_input_everywhere", Reference { blocks: own_input_everywhere, ..REFERENCE }),
@@ -15,6 +16,7 @@ pub const ALL: [(&str, Reference); 8] = [
     ("all_tiles_owned", Reference { blocks: all_tiles_owned, ..REFERENCE }),
     ("last_member_left_out", Reference { reduce: last_member_left_out, ..REFERENCE }),
     ("least_and_most_exchanged", Reference { reduce: least_and_most_exchanged, ..REFERENCE }),
+    ("factors_forgotten", Reference { reduce: factors_forgotten, ..REFERENCE }),
 ];
 
 /// The fault of that name.
@@ -72,7 +74,7 @@ fn last_member_left_out(
     numerics: &Numerics,
     op: Op,
     first: usize,
-    rows: &[&[u8]],
+    rows: &[Operand<'_>],
 ) -> Vec<u8> {
     let fewer = rows.len().max(2) - 1;
     arithmetic::reduce(dtype, numerics, op, first % fewer, &rows[..fewer.min(rows.len())])
@@ -83,7 +85,7 @@ fn least_and_most_exchanged(
     numerics: &Numerics,
     op: Op,
     first: usize,
-    rows: &[&[u8]],
+    rows: &[Operand<'_>],
 ) -> Vec<u8> {
     let op = match op {
         Op::Min => Op::Max,
@@ -91,4 +93,15 @@ fn least_and_most_exchanged(
         Op::Sum | Op::Prod | Op::Avg | Op::PremulSum => op,
     };
     arithmetic::reduce(dtype, numerics, op, first, rows)
+}
+
+fn factors_forgotten(
+    dtype: DType,
+    numerics: &Numerics,
+    op: Op,
+    first: usize,
+    rows: &[Operand<'_>],
+) -> Vec<u8> {
+    let rows: Vec<Operand<'_>> = rows.iter().map(|row| Operand { scalar: 1, ..*row }).collect();
+    arithmetic::reduce(dtype, numerics, op, first, &rows)
 }

@@ -15,7 +15,7 @@ use kernels::{DeviceName, Kernel, Library, LibraryError, Scope};
 use serde_yaml::Spanned;
 
 use crate::case::{Case, Mode, Requested};
-use crate::labels::{calls_label, counts_label, layout_label};
+use crate::labels::{calls_label, counts_label, layout_label, scalars_label};
 use crate::model::{
     CallValue, CallsValue, CountsValue, Exclude, LayoutValue, NamedCounts, Sample, ScenarioFile,
 };
@@ -82,6 +82,8 @@ struct Settings {
     root: u32,
     op: Op,
     counts: CountsValue,
+    scalars: Vec<i32>,
+    first_epoch: u32,
     seed: u64,
     line: u64,
     /// Axes of the matrix that the id does not spell anyway.
@@ -203,6 +205,8 @@ impl Expander<'_> {
             root: s.root.as_ref().map_or(0, |v| v.value),
             op: s.op.as_ref().map_or(self.default_op(), |v| v.value),
             counts: s.counts.as_ref().map_or(CountsValue::Even, |v| v.value.clone()),
+            scalars: s.scalars.as_ref().map_or(Vec::new(), |v| v.value.clone()),
+            first_epoch: s.first_epoch.as_ref().map_or(0, |v| v.value),
             seed: self.seed.or(s.seed.as_ref().map(|v| v.value)).unwrap_or(SEED),
             line: s.scenario.referenced.line(),
             other: Vec::new(),
@@ -259,6 +263,14 @@ impl Expander<'_> {
         self.axis(&mut axes, "counts", &m.counts, s.counts.is_some(), |c, v| {
             c.counts = v.clone();
             c.other.push(format!("counts={}", counts_label(v)));
+        })?;
+        self.axis(&mut axes, "scalars", &m.scalars, s.scalars.is_some(), |c, v| {
+            c.scalars = v.clone();
+            c.other.push(format!("scalars={}", scalars_label(v)));
+        })?;
+        self.axis(&mut axes, "first_epoch", &m.first_epoch, s.first_epoch.is_some(), |c, v| {
+            c.first_epoch = *v;
+            c.other.push(format!("epoch={v}"));
         })?;
         let seed = self.seed;
         self.axis(&mut axes, "seed", &m.seed, s.seed.is_some(), move |c, v| {
@@ -412,7 +424,13 @@ impl Expander<'_> {
                 tile: requested.tile.unwrap_or(variant.tile),
                 blocks: requested.blocks.unwrap_or(variant.blocks),
                 root: GroupRank(root),
-                details: Details { op: value.op.unwrap_or(settings.op), ..Details::default() },
+                details: Details {
+                    op: value.op.unwrap_or(settings.op),
+                    scalars: value.scalars.as_ref().unwrap_or(&settings.scalars).clone(),
+                    layout: value.layout.map(Layout::from),
+                    first_epoch: settings.first_epoch,
+                    ..Details::default()
+                },
             };
             self.check_op(call.details.op)?;
             let counts = value.counts.as_ref().unwrap_or(&settings.counts);

@@ -11,6 +11,10 @@ pub(crate) fn counts_label(counts: &CountsValue) -> String {
     }
 }
 
+pub(crate) fn scalars_label(scalars: &[i32]) -> String {
+    scalars.iter().map(i32::to_string).collect::<Vec<_>>().join(".")
+}
+
 pub(crate) fn layout_label(layout: &LayoutValue) -> String {
     let region = |name: &str, region: crate::model::RegionValue| {
         format!("{name}+{}@{}", region.pad_columns, region.offset_elements)
@@ -41,6 +45,9 @@ pub(crate) fn calls_label(calls: &CallsValue) -> String {
         parts.extend(call.root.map(|root| format!("root{root}")));
         parts.extend(call.op.map(|op| op.to_string()));
         parts.extend(call.counts.as_ref().map(|counts| format!("counts{}", counts_label(counts))));
+        let scalars = call.scalars.as_ref();
+        parts.extend(scalars.map(|scalars| format!("scalars{}", scalars_label(scalars))));
+        parts.extend(call.layout.as_ref().map(layout_label));
         if parts.is_empty() { "same".to_owned() } else { parts.join("-") }
     };
     list.iter().map(one).collect::<Vec<_>>().join("+")

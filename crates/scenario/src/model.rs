@@ -55,7 +55,7 @@ pub struct ScenarioFile {
     /// The sequence of calls: a count, or what differs in each.
     #[schemars(with = "Option<CallsValue>")]
     pub calls: Option<Spanned<CallsValue>>,
-    /// Input is the rank's own part of output.
+    /// Input is the rank's own part of output, or output its own part of input.
     #[schemars(with = "Option<bool>")]
     pub in_place: Option<Spanned<bool>>,
     /// What inputs hold: keyed, bit_patterns or random.
@@ -70,6 +70,12 @@ pub struct ScenarioFile {
     /// Rows that an all_to_all sends from each group rank to each.
     #[schemars(with = "Option<CountsValue>")]
     pub counts: Option<Spanned<CountsValue>>,
+    /// The factors of a premultiplied sum, by group rank.
+    #[schemars(with = "Option<Vec<i32>>")]
+    pub scalars: Option<Spanned<Vec<i32>>>,
+    /// The `epoch` of the first call, for counters that must pass 2^16 or 2^31.
+    #[schemars(with = "Option<u32>")]
+    pub first_epoch: Option<Spanned<u32>>,
     /// Key of the fill; `--seed` overrides it.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<u64>>,
@@ -143,6 +149,10 @@ pub struct Matrix {
     pub op: Option<Vec<Spanned<Op>>>,
     #[schemars(with = "Option<Vec<CountsValue>>")]
     pub counts: Option<Vec<Spanned<CountsValue>>>,
+    #[schemars(with = "Option<Vec<Vec<i32>>>")]
+    pub scalars: Option<Vec<Spanned<Vec<i32>>>>,
+    #[schemars(with = "Option<Vec<u32>>")]
+    pub first_epoch: Option<Vec<Spanned<u32>>>,
     #[schemars(with = "Option<Vec<u64>>")]
     pub seed: Option<Vec<Spanned<u64>>>,
 }
@@ -178,6 +188,10 @@ pub struct CallValue {
     pub op: Option<Op>,
     /// Rows of an all_to_all.
     pub counts: Option<CountsValue>,
+    /// Factors of a premultiplied sum.
+    pub scalars: Option<Vec<i32>>,
+    /// Row padding and offsets.
+    pub layout: Option<LayoutValue>,
 }
 
 /// Rows that an all_to_all sends, by group rank.

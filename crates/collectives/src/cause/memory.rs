@@ -1,6 +1,6 @@
 //! What stood anywhere before a call, one element at a time.
 
-use crate::arithmetic;
+use crate::arithmetic::{self, Operand};
 use crate::fill::Poison;
 use crate::image::Generator;
 use crate::plan::RegionName;
@@ -69,11 +69,18 @@ impl<'a> Memory<'a> {
                         row.get(start..start + *element as usize).map(<[u8]>::to_vec)
                     })
                     .collect::<Option<_>>()?;
-                let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
+                let call = self.scene.call;
+                let scalar =
+                    |rank: &Rank| call.group.group_rank(*rank).map_or(1, |g| call.scalar(g));
+                let rows: Vec<Operand<'_>> = rows
+                    .iter()
+                    .zip(of)
+                    .map(|(bytes, rank)| Operand { bytes, scalar: scalar(rank) })
+                    .collect();
                 if rows.is_empty() {
                     return None;
                 }
-                let op = self.scene.call.details.op;
+                let op = call.details.op;
                 let sum = arithmetic::reduce(problem.dtype, &problem.numerics, op, 0, &rows);
                 part(&sum, 0)
             }

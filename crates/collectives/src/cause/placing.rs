@@ -106,7 +106,7 @@ fn slot_of_receiver<'a>(scene: &'a Scene<'a>, last: u64) -> Slip<'a> {
 
 /// Another first element.
 fn offsets<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
-    let layout = scene.problem.layout;
+    let layout = scene.problem.layout_of(scene.call);
     let (own, other) = (layout.output.offset_elements, layout.input.offset_elements);
     let by = |name: &str, offset: u64| {
         placed(scene, name, move |sample| shifted(scene, sample, offset as i64 - own as i64))

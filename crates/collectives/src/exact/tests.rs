@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::arithmetic;
+use crate::arithmetic::{self, Operand};
 use crate::declared::undeclared;
 use crate::group::GroupSpec;
 use crate::op::{Average, Numerics};
@@ -71,10 +71,15 @@ fn lowest_bit(values: &[f64]) -> f64 {
 fn every_partial_sum_of_every_subset_is_exact(
     #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)] dtype: usize,
     #[values(Op::Sum, Op::Avg, Op::PremulSum)] op: Op,
+    #[values(false, true)] with_scalars: bool,
 ) {
     let dtype = DType::ALL[dtype];
     for members in 1..=16 {
-        let problem = problem(dtype, op, members);
+        let mut problem = problem(dtype, op, members);
+        if with_scalars && op == Op::PremulSum && dtype != DType::U8 {
+            let scalar = |g: u32| [3, -1, 4, -6][g as usize % 4];
+            problem.calls[0].details.scalars = (0..members).map(scalar).collect();
+        }
         if undeclared(&problem).is_some() {
             continue;
         }
@@ -85,7 +90,8 @@ fn every_partial_sum_of_every_subset_is_exact(
                 let size = dtype.bytes() as usize;
                 let values: Vec<f64> = (0..members as usize)
                     .map(|g| {
-                        let scalar = if op == Op::PremulSum { scalar(g as u32) } else { 1 };
+                        let scalar = problem.calls[0].scalar(GroupRank(g as u32));
+                        let scalar = if op == Op::PremulSum { scalar } else { 1 };
                         value(dtype, &rows[g][at * size..][..size]) * f64::from(scalar)
                     })
                     .collect();
@@ -129,7 +135,9 @@ fn any_first_member_gives_the_same_bits(
         }
         let fill = ExactFill::new(&problem, 0);
         let rows = rows(&fill, 5, members);
-        let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
+        let operand =
+            |(bytes, member)| Operand { bytes, scalar: problem.calls[0].scalar(GroupRank(member)) };
+        let rows: Vec<Operand<'_>> = rows.iter().map(Vec::as_slice).zip(0..).map(operand).collect();
         let reduce = |first| arithmetic::reduce(dtype, &problem.numerics, op, first, &rows);
         let expected = reduce(0);
         for element in expected.chunks(dtype.bytes() as usize) {
@@ -156,14 +164,13 @@ fn members_and_neighbouring_places_differ(
             let rows = rows(&fill, row, members);
             (0..SHAPE.n as usize)
                 .map(|at| {
-                    let values: Vec<f64> = (0..members as usize)
-                        .map(|g| value(dtype, &rows[g][at * size..][..size]))
-                        .collect();
+                    let values: Vec<&[u8]> =
+                        rows.iter().map(|row| &row[at * size..][..size]).collect();
                     for (g, one) in values.iter().enumerate() {
-                        assert_ne!(*one, 0.0);
+                        assert_ne!(value(dtype, one), 0.0);
                         assert!(!values[g + 1..].contains(one), "{dtype} {members}: {values:?}");
                     }
-                    values.iter().sum()
+                    values.iter().map(|one| value(dtype, one)).sum()
                 })
                 .collect()
         };
@@ -182,6 +189,28 @@ fn members_and_neighbouring_places_differ(
     }
 }
 
+/// A kernel must not get away with holding them as floats.
+#[rstest]
+#[case(DType::I32, |sum| sum as f32 as i64)]
+#[case(DType::I64, |sum| sum as f64 as i64)]
+fn sums_of_integers_are_wider_than_a_significand(
+    #[case] dtype: DType,
+    #[case] through_float: fn(i64) -> i64,
+    #[values(1, 2, 3, 8, 16)] members: u32,
+) {
+    let problem = problem(dtype, Op::Sum, members);
+    let fill = ExactFill::new(&problem, 0);
+    let rows = rows(&fill, 0, members);
+    let size = dtype.bytes() as usize;
+    let element = |row: &Vec<u8>, at: usize| match &row[at * size..][..size] {
+        four if size == 4 => i64::from(i32::from_le_bytes(four.try_into().unwrap())),
+        eight => i64::from_le_bytes(eight.try_into().unwrap()),
+    };
+    let sums = (0..SHAPE.n as usize).map(|at| rows.iter().map(|row| element(row, at)).sum());
+    let changed = sums.filter(|sum: &i64| through_float(*sum) != *sum).count();
+    assert!(changed > SHAPE.n as usize / 4, "{changed} of {}", SHAPE.n);
+}
+
 #[test]
 fn what_cannot_be_exact_says_why() {
     let scaled = |dtype, members| Problem {
@@ -195,6 +224,11 @@ fn what_cannot_be_exact_says_why() {
     let said = undeclared(&problem(DType::F8E5M2, Op::Avg, 11)).unwrap();
     assert_eq!(said.needed, "integers whose every partial sum is exact");
     assert_eq!(said.found, "avg of 11 ranks in f8e5m2");
+    let mut scaled = problem(DType::F8E4M3Fn, Op::PremulSum, 2);
+    scaled.calls[0].details.scalars = vec![1 << 20, 1];
+    let said = undeclared(&scaled).unwrap();
+    assert_eq!(said.needed, "factors with which every partial sum is exact");
+    assert_eq!(said.found, "[1048576, 1] in f8e4m3fn");
     let random = Problem { data: Data::Random, ..problem(DType::F32, Op::Sum, 2) };
     assert!(undeclared(&random).unwrap().needed.contains("order: rank_order"));
 }

@@ -193,16 +193,18 @@ struct RowWords {
   }
 };
 
-// Rows that the host made. The buffer has a unit more in front and behind.
+// Rows of a stored matrix. There is a unit more in front of them and behind.
 struct StoredWords {
   const rc_u8* matrix;
   rc_u64 stride;
   const rc_u64* first;
+  Unit unit;
 
   __device__ __forceinline__ void at(rc_u64 row, rc_i64 word) {
     first = (const rc_u64*)(matrix + row * stride) + word;
+    unit = word % 2 == 0 ? *(const Unit*)first : Unit{first[0], first[1]};
   }
-  __device__ __forceinline__ rc_u64 word(rc_u32 i) const { return first[i]; }
+  __device__ __forceinline__ rc_u64 word(rc_u32 i) const { return i == 0 ? unit.low : i == 1 ? unit.high : first[2]; }
 };
 
 // Calls `act` with the source of a record.
@@ -216,7 +218,7 @@ RC_INLINE void with_source(const Key* key, const Record& record, const rc_u8* st
     case FILLED:
       return act(OfWords<RowWords>{RowWords::of(key)});
     case STORED:
-      return act(OfWords<StoredWords>{{stored + record.key, key->stored_stride, nullptr}});
+      return act(OfWords<StoredWords>{{stored + record.key, key->stored_stride, nullptr, {}}});
   }
 }
 
@@ -469,6 +471,118 @@ extern "C" __global__ void __launch_bounds__(256)
     atomicAdd(&counts[0], verify.wrong);
     atomicAdd(&counts[1 + number], verify.wrong);
   });
+}
+
+// ---- stored matrices that are exact in any order: collectives::exact ----
+
+enum Op { SUM = 0, MIN = 1, MAX = 2, AVG = 3, PREMUL_SUM = 4 };
+
+// collectives::exact::Constants, and the matrices' size.
+struct Exact {
+  rc_u64 element;  // bytes
+  rc_u64 is_float, exponent_bits, mantissa_bits, bias;
+  rc_u64 op;
+  rc_u64 members;
+  rc_u64 seed;
+  rc_u64 magnitudes;
+  rc_u64 integers;
+  rc_u64 colours;
+  rc_u64 unit;
+  rc_u64 column_multiplier, row_multiplier, call;
+  rc_i64 first_exponent;
+  rc_u64 matrices, rows, columns, stride;
+};
+
+// What the elements of one place have in common.
+struct ExactPlace {
+  const Exact& exact;
+  rc_u64 first, turn;
+  rc_u32 colour;
+
+  // Integer number `index`: the positive ones ascending, then the negative ones.
+  __device__ __forceinline__ rc_i64 odd(rc_u64 index) const {
+    const bool positive = index < exact.magnitudes;
+    return positive ? rc_i64(2 * index + 1) : -rc_i64(2 * (index - exact.magnitudes) + 1);
+  }
+
+  __device__ __forceinline__ rc_i64 integer(rc_u64 slot) const {
+    const rc_u64 turned = slot < exact.members ? (slot + turn) % exact.members : slot;
+    const rc_i64 value = odd((first + turned) % exact.integers);
+    if (exact.op == MIN || exact.op == MAX) return value;
+    if (turned >= exact.integers && turned < exact.members) return 0;
+    // One even integer makes the sum odd where the number of odd ones is even.
+    const rc_u64 count = exact.members < exact.integers ? exact.members : exact.integers;
+    const rc_i64 start = odd(first);
+    const rc_u64 even = start == 1 || start == -1 ? 1 : 0;
+    return count % 2 == 0 && turned == even ? value - (value > 0 ? 1 : -1) : value;
+  }
+
+  // The bits of `integer` times a power of two, which the type holds exactly.
+  __device__ __forceinline__ rc_u64 encode(rc_i64 integer, int exponent) const {
+    if (exact.is_float == 0) return rc_u64(integer) << colour;
+    if (integer == 0) return 0;
+    exponent += int(exact.first_exponent) + int(colour);
+    const rc_u64 magnitude = rc_u64(integer < 0 ? -integer : integer);
+    int top = 0;
+    while (magnitude >> top > 1) top++;
+    // As for subnormals: the smallest exponent has no hidden bit.
+    const int least = 1 - int(exact.bias), scale = top + exponent > least ? top + exponent : least;
+    const int shift = int(exact.mantissa_bits) - scale + exponent;
+    const rc_u64 units = shift >= 0 ? magnitude << shift : magnitude >> -shift;
+    const rc_u64 sign = rc_u64(integer < 0) << (exact.exponent_bits + exact.mantissa_bits);
+    return sign | ((rc_u64(scale - least) << exact.mantissa_bits) + units);
+  }
+
+  __device__ __forceinline__ rc_u64 input(rc_u64 slot) const {
+    const bool halved = exact.is_float != 0 && exact.op == PREMUL_SUM && slot < exact.members && slot % 2 == 0;
+    return encode(integer(slot) * rc_i64(exact.unit), halved ? -1 : 0);
+  }
+
+  __device__ __forceinline__ rc_u64 reduced() const {
+    rc_i64 total = 0;
+    for (rc_u64 slot = 0; slot < exact.members; slot++) {
+      const rc_i64 term = integer(slot) * (exact.is_float == 0 && exact.op == PREMUL_SUM && slot % 2 == 0 ? 2 : 1);
+      switch (exact.op) {
+        case MIN:
+          total = slot == 0 || term < total ? term : total;
+          break;
+        case MAX:
+          total = slot == 0 || term > total ? term : total;
+          break;
+        default:
+          total += term;
+      }
+    }
+    // Only an average's integers have a unit: the odd part of the number of members for floats, which
+    // leaves powers of two to divide by, and all of it for integers.
+    int halvings = 0;
+    while (exact.op == AVG && exact.is_float != 0 && (exact.members >> halvings) % 2 == 0) halvings++;
+    return encode(total, -halvings);
+  }
+};
+
+// slots[i] says what matrix i is: the input of the rank with this slot, or for ~0 the result.
+extern "C" __global__ void __launch_bounds__(256)
+    rc_make(const Exact* __restrict__ exact_at, const rc_u64* __restrict__ slots, rc_u64* __restrict__ stored) {
+  const Exact exact = *exact_at;
+  const rc_u64 row_words = exact.stride / 8, words = exact.matrices * exact.rows * row_words;
+  const rc_u64 threads = rc_u64(gridDim.x) * blockDim.x;
+  for (rc_u64 number = rc_u64(blockIdx.x) * blockDim.x + threadIdx.x; number < words; number += threads) {
+    const rc_u64 slot = slots[number / row_words / exact.rows], row = number / row_words % exact.rows;
+    const rc_u64 row_colour = (row * exact.row_multiplier >> 61) + exact.call;
+    rc_u64 column = number % row_words * (8 / exact.element), word = 0;
+    for (rc_u32 byte = 0; byte < 8 && column < exact.columns; byte += rc_u32(exact.element), column++) {
+      const rc_u64 place = mix(exact.seed ^ (row << 32 | column));
+      const rc_u64 colour = ((column * exact.column_multiplier >> 61) + row_colour) & 7;
+      const rc_u64 drawn = exact.integers >> 48 == 0 ? place & 0xffffffffffffull : mix(place);
+      const ExactPlace elements = {exact, drawn % exact.integers, place >> 40,
+                                   rc_u32(colour % exact.colours)};
+      const rc_u64 bits = slot == ~rc_u64(0) ? elements.reduced() : elements.input(slot);
+      const rc_u64 ones = exact.element == 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * exact.element) - 1;
+      word |= (bits & ones) << 8 * byte;
+    }
+    stored[number] = word;
+  }
 }
 
 // What a device can do at most: the yardstick of the other two.

@@ -6,11 +6,11 @@
 //! reads as it does on the CPU.
 
 mod explain;
+mod words;
 mod work;
 
-use collectives::image::Moment;
-use collectives::record::{Bytes, Key, Record, Records};
-use collectives::{Finding, HeapPlan, Problem, Rank};
+use collectives::record::{Images, Record, STORED_ALIGN};
+use collectives::{Finding, HeapPlan, Problem};
 
 use crate::DeviceError;
 use work::Work;
@@ -31,19 +31,22 @@ pub enum Entry {
     Fill,
     /// Compares heaps with an image. Arguments: as of a fill, then counts and pages.
     Verify,
+    /// Makes stored rows. Arguments: constants, slots, where the first row goes.
+    Make,
     /// Copies 16-byte units: the yardstick. Arguments: to, from, how many.
     Copy,
 }
 
 impl Entry {
     /// Every entry.
-    pub const ALL: [Entry; 3] = [Entry::Fill, Entry::Verify, Entry::Copy];
+    pub const ALL: [Entry; 4] = [Entry::Fill, Entry::Verify, Entry::Make, Entry::Copy];
 
     /// The function's name.
     pub const fn name(self) -> &'static str {
         match self {
             Entry::Fill => "rc_fill",
             Entry::Verify => "rc_verify",
+            Entry::Make => "rc_make",
             Entry::Copy => "rc_copy",
         }
     }
@@ -91,13 +94,17 @@ pub struct CallJudge {
     index: usize,
     /// By rank: where its heap is mapped.
     heaps: Vec<u64>,
-    /// The same, on the device.
+    pages_per_heap: u64,
+    /// Everything that was allocated.
+    allocated: Vec<u64>,
+    // On the device: `Key`, the table of heaps, matrices that records refer to.
+    key: u64,
     table: u64,
+    stored: u64,
     /// Wrong bytes of all records, then of each.
     counts: u64,
     /// By rank and page: whether any of its bytes is wrong.
     pages: u64,
-    pages_per_heap: u64,
     before: Image,
     after: Image,
 }
@@ -105,16 +112,14 @@ pub struct CallJudge {
 /// Records on the device.
 #[derive(Debug)]
 struct Image {
-    key: u64,
     records: u64,
     count: u64,
-    stored: u64,
     pieces: u64,
 }
 
 impl CallJudge {
-    /// Sends what the heaps hold before and after call number `index`. `heaps[r]` is the address of
-    /// rank r's heap, a multiple of 16.
+    /// Sends what the heaps hold before and after call number `index` of a problem that can be
+    /// judged (`collectives::declared`). `heaps[r]` is the address of rank r's heap, a multiple of 16.
     ///
     /// # Errors
     /// The device has no memory left, or a record is too large.
@@ -126,28 +131,23 @@ impl CallJudge {
         heaps: &[u64],
     ) -> Result<CallJudge, DeviceError> {
         assert!(heaps.iter().all(|heap| heap.is_multiple_of(16)), "a heap is not aligned");
-        let before = Image::upload(device, &Records::new(problem, plan, index, Moment::Before))?;
-        let after = Image::upload(device, &Records::new(problem, plan, index, Moment::After))?;
+        let images = Images::new(problem, plan, index);
         let pages_per_heap = plan.bytes / PAGE;
-        let table: Vec<u8> = heaps.iter().flat_map(|heap| heap.to_le_bytes()).collect();
-        Ok(CallJudge {
-            index,
-            heaps: heaps.to_vec(),
-            table: sent(device, &table)?,
-            counts: device.allocate(8 * (1 + after.count))?,
-            pages: device.allocate(pages_per_heap * heaps.len() as u64)?,
-            pages_per_heap,
-            before,
-            after,
-        })
+        let mut sending = Sending { device, allocated: Vec::new() };
+        let made = sending.call(problem, index, &images, heaps, pages_per_heap);
+        let Sending { device, allocated } = sending;
+        match made {
+            Ok(judge) => Ok(CallJudge { allocated, ..judge }),
+            Err(error) => {
+                allocated.into_iter().for_each(|address| device.release(address));
+                Err(error)
+            }
+        }
     }
 
     /// Gives its memory back.
     pub fn release(self, device: &mut dyn JudgeDevice) {
-        let CallJudge { table, counts, pages, before, after, .. } = self;
-        for address in [table, counts, pages, before.key, after.key] {
-            device.release(address);
-        }
+        self.allocated.into_iter().for_each(|address| device.release(address));
     }
 
     /// Writes what the heaps hold before the call.
@@ -155,7 +155,7 @@ impl CallJudge {
     /// # Errors
     /// The device refuses.
     pub fn fill(&self, device: &mut dyn JudgeDevice) -> Result<(), DeviceError> {
-        self.before.launch(device, Entry::Fill, self.table, &[])
+        self.launch(device, Entry::Fill, &self.before, &[])
     }
 
     /// Writes what the heaps must hold after the call: what a kernel does that makes no mistake.
@@ -163,7 +163,7 @@ impl CallJudge {
     /// # Errors
     /// The device refuses.
     pub fn fill_expected(&self, device: &mut dyn JudgeDevice) -> Result<(), DeviceError> {
-        self.after.launch(device, Entry::Fill, self.table, &[])
+        self.launch(device, Entry::Fill, &self.after, &[])
     }
 
     /// How many bytes differ from what the heaps must hold after the call.
@@ -173,7 +173,7 @@ impl CallJudge {
     pub fn wrong_bytes(&self, device: &mut dyn JudgeDevice) -> Result<u64, DeviceError> {
         device.clear(self.counts, 8 * (1 + self.after.count))?;
         device.clear(self.pages, self.pages_per_heap * self.heaps.len() as u64)?;
-        self.after.launch(device, Entry::Verify, self.table, &[self.counts, self.pages])?;
+        self.launch(device, Entry::Verify, &self.after, &[self.counts, self.pages])?;
         let mut all = [0; 8];
         device.download(self.counts, &mut all)?;
         Ok(u64::from_le_bytes(all))
@@ -194,93 +194,98 @@ impl CallJudge {
             wrong => self.explain(device, problem, plan, wrong),
         }
     }
-}
-
-/// Memory with these contents.
-fn sent(device: &mut dyn JudgeDevice, bytes: &[u8]) -> Result<u64, DeviceError> {
-    let address = device.allocate(bytes.len().max(1) as u64)?;
-    device.upload(address, bytes)?;
-    Ok(address)
-}
-
-impl Image {
-    fn upload(device: &mut dyn JudgeDevice, image: &Records) -> Result<Image, DeviceError> {
-        let mut head: Vec<u64> = key_words(&image.key).to_vec();
-        let records = head.len() as u64 * 8;
-        let mut pieces = 0;
-        for record in &image.records {
-            let work = Work::of(record)?;
-            pieces += work.pieces;
-            head.extend(record_words(record));
-            head.extend([pieces, work.teams, work.strips, work.lanes_log2, work.rows_log2]);
-        }
-        let head: Vec<u8> = head.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let stored = (head.len() as u64).next_multiple_of(256);
-        let key = device.allocate(stored + image.stored.len() as u64)?;
-        device.upload(key, &head)?;
-        if !image.stored.is_empty() {
-            device.upload(key + stored, &image.stored)?;
-        }
-        let count = image.records.len() as u64;
-        Ok(Image { key, records: key + records, count, stored: key + stored, pieces })
-    }
 
     fn launch(
         &self,
         device: &mut dyn JudgeDevice,
         entry: Entry,
-        table: u64,
+        image: &Image,
         results: &[u64],
     ) -> Result<(), DeviceError> {
-        let mut arguments = vec![self.key, self.records, self.count, table, self.stored];
+        let mut arguments = vec![self.key, image.records, image.count, self.table, self.stored];
         arguments.extend(results);
-        let blocks = self.pieces.clamp(1, device.blocks().into()) as u32;
+        let blocks = image.pieces.clamp(1, device.blocks().into()) as u32;
         device.launch(entry, blocks, &arguments)
     }
 }
 
-/// `Key`, field for field.
-fn key_words(key: &Key) -> [u64; 28] {
-    let fill = &key.fill;
-    let mut words = [0; 28];
-    let scalars = [
-        fill.permutation,
-        fill.words_per_row,
-        fill.element,
-        fill.column_multiplier,
-        fill.row_multiplier,
-        fill.call,
-    ];
-    words[..6].copy_from_slice(&scalars);
-    words[6..14].copy_from_slice(&fill.places);
-    words[14..22].copy_from_slice(&fill.poison_places);
-    words[22] = key.stored_stride;
-    words[23..26].copy_from_slice(&[key.nan.add, key.nan.mask, key.nan.above]);
-    words[26..].copy_from_slice(&[key.heap_bytes, key.world.into()]);
-    words
+/// What has been allocated for a judge that is not complete yet.
+struct Sending<'a> {
+    device: &'a mut dyn JudgeDevice,
+    allocated: Vec<u64>,
 }
 
-/// The first fields of `Record`; those of [`Work`] follow.
-fn record_words(record: &Record) -> [u64; 13] {
-    let (source, whose, key, row, byte) = match record.bytes {
-        Bytes::Poison { seed } => (0, None, seed, 0, 0),
-        Bytes::Zero => (1, Some(Rank(0)), 0, 0, 0),
-        Bytes::Filled { rank, row, byte } => (2, rank, 0, row, byte),
-        Bytes::Stored { matrix, row, byte } => (3, Some(Rank(0)), matrix, row, byte),
-    };
-    [
-        source,
-        record.ranks.into(),
-        whose.is_none().into(),
-        whose.map_or(0, |rank| rank.0.into()),
-        record.start,
-        record.rows,
-        record.row_bytes,
-        record.row_stride,
-        record.unit,
-        record.any_nan.into(),
-        key,
-        row,
-        byte,
-    ]
+impl Sending<'_> {
+    fn call(
+        &mut self,
+        problem: &Problem,
+        index: usize,
+        images: &Images,
+        heaps: &[u64],
+        pages_per_heap: u64,
+    ) -> Result<CallJudge, DeviceError> {
+        Ok(CallJudge {
+            index,
+            heaps: heaps.to_vec(),
+            pages_per_heap,
+            allocated: Vec::new(),
+            key: self.words(&words::key(&images.key))?,
+            table: self.words(heaps)?,
+            stored: self.stored(problem, index, images)?,
+            counts: self.memory(8 * (1 + images.after.len() as u64))?,
+            pages: self.memory(pages_per_heap * heaps.len() as u64)?,
+            before: self.image(&images.before)?,
+            after: self.image(&images.after)?,
+        })
+    }
+
+    fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        let address = self.device.allocate(bytes.max(1))?;
+        self.allocated.push(address);
+        Ok(address)
+    }
+
+    fn words(&mut self, words: &[u64]) -> Result<u64, DeviceError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let address = self.memory(bytes.len() as u64)?;
+        self.device.upload(address, &bytes)?;
+        Ok(address)
+    }
+
+    fn image(&mut self, records: &[Record]) -> Result<Image, DeviceError> {
+        let mut all = Vec::new();
+        let mut pieces = 0;
+        for record in records {
+            let work = Work::of(record)?;
+            pieces += work.pieces;
+            all.extend(words::record(record));
+            all.extend([pieces, work.teams, work.strips, work.lanes_log2, work.rows_log2]);
+        }
+        Ok(Image { records: self.words(&all)?, count: records.len() as u64, pieces })
+    }
+
+    /// The matrices, made by the device where it can.
+    fn stored(
+        &mut self,
+        problem: &Problem,
+        index: usize,
+        images: &Images,
+    ) -> Result<u64, DeviceError> {
+        let stored = &images.stored;
+        let address = self.memory(stored.bytes())?;
+        if stored.bytes() == 0 {
+            return Ok(address);
+        }
+        match stored.exact(problem, index) {
+            Some((constants, matrices)) => {
+                let constants = self.words(&words::exact(&constants, stored, &matrices))?;
+                let slots = self.words(&words::slots(&matrices))?;
+                let blocks = self.device.blocks();
+                let arguments = [constants, slots, address + STORED_ALIGN];
+                self.device.launch(Entry::Make, blocks, &arguments)?;
+            }
+            None => self.device.upload(address, &stored.make(problem, index))?,
+        }
+        Ok(address)
+    }
 }

@@ -23,6 +23,7 @@ launch: {grid: blocks, threads: 256}
 variants:
   fill: {entry: rc_fill, tile: {m: 1, n: 1}}
   verify: {entry: rc_verify, tile: {m: 1, n: 1}}
+  make: {entry: rc_make, tile: {m: 1, n: 1}}
   copy: {entry: rc_copy, tile: {m: 1, n: 1}}
 args: []
 ";

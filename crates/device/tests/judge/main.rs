@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use agreement::{Bench, agree};
 use collectives::image::{Area, Moment, Source, Span, spans};
-use collectives::{Collective, DType, HeapPlan, Op, Problem, arithmetic};
+use collectives::{Collective, DType, HeapPlan, Op, Problem, arithmetic, declared};
 use cpu::CpuJudge;
 use device::cuda::judge::{Entry, JudgeDevice as _, SOURCE};
 use proptest::prelude::*;
@@ -133,16 +133,52 @@ fn a_broken_judge_is_caught() {
         ("& ~below_first", ""),
         ("differs |= ", "differs = "),
         ("(seen[i].high ^ made[i].high ^ bits)", "0"),
+        ("(matrix + row * stride) + word", "(matrix + row * stride)"),
     ];
+    let problem = |dtype| [problems::padded(dtype), problems::reduced(dtype, Op::Sum)];
+    let problems: Vec<Problem> = DType::ALL.into_iter().flat_map(problem).collect();
+    are_caught(&breaks, &problems);
+}
+
+/// The same for what makes reductions.
+#[test]
+fn a_judge_that_cannot_add_is_caught() {
+    let breaks = [
+        ("place & 0xffffffffffffull", "place & 0x7fffffffull"),
+        ("(slot + turn) % exact.members", "slot"),
+        ("index < exact.magnitudes", "index <= exact.magnitudes"),
+        ("turned >= exact.integers && turned", "turned"),
+        ("start == 1 || start == -1 ? 1 : 0", "0"),
+        ("int(exact.first_exponent)", "0"),
+        ("halved ? -1 : 0", "0"),
+        ("slot % 2 == 0 ? 2 : 1", "slot % 2 == 1 ? 2 : 1"),
+        ("term < total ? term : total", "term"),
+        ("term > total ? term : total", "term"),
+        ("encode(total, -halvings)", "encode(total, 0)"),
+        ("integer(slot) * rc_i64(exact.unit)", "integer(slot)"),
+        ("colour % exact.colours", "colour"),
+    ];
+    let ops = [Op::Sum, Op::Min, Op::Max, Op::Avg, Op::PremulSum];
+    let problem = |dtype| ops.map(|op| problems::exact(dtype, op));
     let problems: Vec<Problem> = DType::ALL
         .into_iter()
-        .flat_map(|dtype| [problems::padded(dtype), problems::reduced(dtype, Op::Sum)])
+        .flat_map(problem)
+        .filter(|problem| declared::undeclared(problem).is_none())
         .collect();
+    are_caught(&breaks, &problems);
+}
+
+/// Each of the breaks is seen in one of the problems at least, and without one none is.
+fn are_caught(breaks: &[(&str, &str)], problems: &[Problem]) {
+    let mut right = CpuJudge::new();
+    for problem in problems {
+        agree(&mut right, problem).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
+    }
     for (line, broken) in breaks {
         assert!(SOURCE.contains(line), "{line} is not in the source any more");
         let mut device = CpuJudge::of(&SOURCE.replace(line, broken));
-        let right = problems.iter().all(|problem| is_right(&mut device, problem));
-        assert!(!right, "`{broken}` in place of `{line}` goes unseen");
+        let passes = problems.iter().all(|problem| is_right(&mut device, problem));
+        assert!(!passes, "`{broken}` in place of `{line}` goes unseen");
     }
 }
 

@@ -73,6 +73,15 @@ pub(crate) fn reduced(dtype: DType, op: Op) -> Problem {
     }
 }
 
+/// A reduction of data that are exact in any order, over an odd and an even number of members.
+pub(crate) fn exact(dtype: DType, op: Op) -> Problem {
+    let mut problem = Problem { data: Data::Keyed, world: 5, ..reduced(dtype, op) };
+    for (call, ranks) in problem.calls.iter_mut().zip([vec![2, 0, 3], vec![4, 2, 0, 3]]) {
+        call.group = GroupSpec::Ranks(ranks).resolve(5).unwrap();
+    }
+    problem
+}
+
 /// Everything declared.
 fn numerics(order: Order) -> Numerics {
     Numerics {
@@ -174,6 +183,7 @@ fn drawn(
                         .collect(),
                     false => Vec::new(),
                 },
+                ..Details::default()
             },
         }
     };
