@@ -1,6 +1,5 @@
-// rc_reduce.h: element types and operations for reductions, on HIP, CUDA and the CPU.
+// rc_reduce.h: operations of reductions, on HIP, CUDA and the CPU.
 //
-//   rc_f16, rc_bf16, rc_f8*          the vendor's type (what `dtype.type` in a manifest names)
 //   rc_pull<ACC>(mine, ..)           the members' elements at one place, combined in ACC
 //   rc_tile                          rows and columns of a tile of (m, n)
 //
@@ -8,32 +7,7 @@
 // the manifest. Conversions are the vendor's: to nearest, ties to even.
 #pragma once
 #include "rankcheck.h"
-
-#if defined(RC_CPU)
-#include "cuda_fp8.h"
-#elif defined(__HIP__) || defined(__HIPCC__)
-#include <hip/hip_bf16.h>
-#include <hip/hip_fp16.h>
-#include <hip/hip_fp8.h>
-#else
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-#endif
-
-#if defined(__HIP__) || defined(__HIPCC__)
-typedef __half rc_f16;
-typedef __hip_bfloat16 rc_bf16;
-typedef __hip_fp8_e4m3 rc_f8e4m3fn;
-typedef __hip_fp8_e5m2 rc_f8e5m2;
-typedef __hip_fp8_e4m3_fnuz rc_f8e4m3fnuz;
-typedef __hip_fp8_e5m2_fnuz rc_f8e5m2fnuz;
-#elif !defined(RC_CPU)
-typedef __half rc_f16;
-typedef __nv_bfloat16 rc_bf16;
-typedef __nv_fp8_e4m3 rc_f8e4m3fn;
-typedef __nv_fp8_e5m2 rc_f8e5m2;
-#endif
+#include "rc_types.h"
 
 enum rc_op { RC_SUM = 0, RC_PROD = 1, RC_MIN = 2, RC_MAX = 3, RC_AVG = 4, RC_PREMUL_SUM = 5 };
 

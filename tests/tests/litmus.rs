@@ -126,7 +126,7 @@ impl Bench {
             use std::os::fd::AsRawFd as _;
             let handle = device::HeapHandle::Memfd(heap.fd().as_raw_fd());
             device.import(rank, &handle, HEAP_BYTES).unwrap();
-            device.load(rank, &self.bytes).unwrap();
+            device.load(rank, &self.bytes, &[]).unwrap();
         }
         device
     }

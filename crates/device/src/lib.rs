@@ -4,6 +4,7 @@
 //! launches them; the parent, which never runs kernel code, owns the clock and judges. Each
 //! device has a folder, and the same file name means the same job in each.
 
+mod arguments;
 pub mod cpu;
 pub mod cuda;
 
@@ -145,17 +146,58 @@ pub enum DeviceError {
     /// A rank that was not imported or loaded.
     #[error("rank {0} has no {1} here")]
     NoRank(Rank, &'static str),
+    /// A library of the vendor that is not there.
+    #[error(transparent)]
+    Missing(#[from] cuda::MissingLibrary),
+    /// The driver refuses.
+    #[error(transparent)]
+    Cuda(#[from] cuda::CudaError),
+    /// Ranks that must be in the kernel at once do not fit the device.
+    #[error("needs {needed}, found {found}")]
+    DoesNotFit {
+        /// What they need.
+        needed: String,
+        /// What there is.
+        found: String,
+    },
+    /// The kernel did something that lost the device's context.
+    #[error("{text}")]
+    Fault {
+        /// What it did.
+        fault: Fault,
+        /// Whose kernel, where that is known.
+        rank: Option<Rank>,
+        /// In the driver's words.
+        text: String,
+    },
+}
+
+/// What a kernel on a GPU can do that ends its process's use of the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fault {
+    /// An access outside of every allocation.
+    IllegalAddress,
+    /// An access that is not aligned to its size.
+    MisalignedAddress,
+    /// Anything else: an assertion, an illegal instruction, a broken stack.
+    Other,
 }
 
 /// A device, as a rank process uses it. In order: heaps, objects, launches.
 ///
-/// Contract: heaps stay mapped until the device is dropped; `import` of a known rank with another
-/// length changes the accessible part only. `load` replaces a rank's object, so device globals
-/// start afresh. `launch` returns when every thread has returned or nobody can go on; it may also
-/// never return, and then the parent kills the process.
+/// Contract: heaps stay mapped until the device is dropped, another viewer hosts, or a rank is
+/// imported with another handle; `import` of a known rank with another length changes the
+/// accessible part only. `load` replaces a rank's object, so device globals start afresh. `launch`
+/// returns when every thread has returned or nobody can go on; it may also never return, and then
+/// the parent kills the process.
 pub trait Device {
     /// What it is.
     fn describe(&self) -> Description;
+    /// Changes whose process this is: `viewer`'s own, or that of all ranks (`alone`).
+    ///
+    /// # Errors
+    /// The device that the viewer runs on cannot be used.
+    fn host(&mut self, viewer: Rank, alone: bool) -> Result<(), DeviceError>;
     /// Makes a heap of this process's own and says how others open it.
     ///
     /// # Errors
@@ -168,11 +210,14 @@ pub trait Device {
     fn import(&mut self, rank: Rank, handle: &HeapHandle, bytes: u64) -> Result<(), DeviceError>;
     /// Where `rank`'s heap is mapped in this process.
     fn address(&self, rank: Rank) -> Option<u64>;
-    /// Loads `rank`'s own copy of an object.
+    /// Loads `rank`'s own copy of an object. `symbols` are its entries where it has no table of
+    /// its own.
     ///
     /// # Errors
     /// It does not load.
-    fn load(&mut self, rank: Rank, object: &[u8]) -> Result<(), DeviceError>;
+    fn load(&mut self, rank: Rank, object: &[u8], symbols: &[String]) -> Result<(), DeviceError>;
+    /// Forgets every object, and with it all device globals.
+    fn unload(&mut self);
     /// Runs launches of this process's ranks and notes who writes the watched bytes.
     ///
     /// # Errors

@@ -14,9 +14,10 @@ use crate::compiler::{Compiler, FLAGS, LINK};
 use crate::library::Kernel;
 use crate::manifest::{Define, DefineText, DeviceName, Variant};
 use crate::rewrite;
+use crate::runtime::{Compiled, RuntimeCompiler};
 use crate::symbols::nearest;
 
-/// How an object is built. Both give the same bytes.
+/// How an object is built. All give the same bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Build {
     /// At full speed.
@@ -24,6 +25,18 @@ pub enum Build {
     Fast,
     /// Every memory access reports itself.
     Observed,
+    /// For a GPU, by its vendor's compiler.
+    Gpu(DeviceName),
+}
+
+impl Build {
+    /// The device that runs it.
+    pub fn device(self) -> DeviceName {
+        match self {
+            Build::Fast | Build::Observed => DeviceName::Cpu,
+            Build::Gpu(device) => device,
+        }
+    }
 }
 
 /// Everything that an object depends on, files aside.
@@ -47,6 +60,8 @@ pub struct Object {
     pub source_sha256: String,
     /// Names of the entries; index is the entry's number.
     pub entries: Vec<String>,
+    /// By entry, how the object itself calls it; empty where the object has a table of entries.
+    pub symbols: Vec<String>,
     /// The source reports its own launch, so an empty record means it did not run.
     pub records_launch: bool,
     /// It was compiled now rather than found.
@@ -93,7 +108,7 @@ pub enum BuildError {
 }
 
 impl Recipe {
-    /// The recipe for a variant of `kernel` on the CPU. Variants without definitions of their own
+    /// The recipe for a variant of `kernel`. Variants without definitions of their own
     /// share one object.
     ///
     /// # Errors
@@ -108,8 +123,8 @@ impl Recipe {
     ) -> Result<Recipe, BuildError> {
         let manifest = &kernel.manifest;
         let mut defines = BTreeMap::new();
-        let device = manifest.specialise.get(&DeviceName::Cpu);
-        let all = manifest.defines.iter().chain(device.into_iter().flatten());
+        let special = manifest.specialise.get(&build.device());
+        let all = manifest.defines.iter().chain(special.into_iter().flatten());
         for (name, define) in all.chain(&variant.defines) {
             let held = manifest.reduction(variant).numerics().held_in(problem.dtype);
             let value = define_value(define, problem, tile, group_size, held)
@@ -138,9 +153,8 @@ impl Recipe {
     /// # Errors
     /// See [`BuildError`].
     pub fn make(&self, cache: &Cache, compiler: &Compiler) -> Result<Object, BuildError> {
-        let source = std::fs::read(&self.kernel.source_path).map_err(|e| self.io(e))?;
-        let text = String::from_utf8_lossy(&source).into_owned();
-        let unit = self.unit(&text);
+        let source = self.source()?;
+        let unit = self.unit(&source);
         let arguments = self.arguments(compiler);
         let key = hash(
             format!("1\0{}\0{}\0{arguments:?}\0{unit}", compiler.path.display(), compiler.version)
@@ -148,17 +162,89 @@ impl Recipe {
         );
         let (found, fresh) = match cache.look_up(&key) {
             Some(found) => (found, false),
-            None => (self.compile(cache, compiler, &key, &arguments, &unit, &text)?, true),
+            None => (self.compile(cache, compiler, &key, &arguments, &unit, &source)?, true),
         };
-        let (path, sha256) = found;
-        Ok(Object {
+        Ok(self.object(found, fresh, &source, Vec::new()))
+    }
+
+    /// The module for a GPU, from the cache or from its vendor's compiler.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn make_for_gpu(
+        &self,
+        cache: &Cache,
+        compiler: &dyn RuntimeCompiler,
+    ) -> Result<Object, BuildError> {
+        let source = self.source()?;
+        let unit = self.gpu_unit(&source);
+        let folders = self.folders();
+        let key = hash(format!("1\0{}\0{folders:?}\0{unit}", compiler.identity()).as_bytes());
+        let (found, fresh) = match cache.look_up(&key) {
+            Some(found) => (found, false),
+            None => {
+                let compiled = compiler.compile(&unit, &folders, &self.entries);
+                let compiled = compiled.map_err(|log| self.refused(&log, &source))?;
+                (keep(cache, &key, &compiled, &folders).map_err(|e| self.io(e))?, true)
+            }
+        };
+        let symbols = std::fs::read_to_string(found.0.with_file_name(SYMBOLS));
+        let symbols = symbols.map_err(|e| self.io(e))?.lines().map(str::to_owned).collect();
+        Ok(self.object(found, fresh, &source, symbols))
+    }
+
+    fn source(&self) -> Result<String, BuildError> {
+        let source = std::fs::read(&self.kernel.source_path).map_err(|e| self.io(e))?;
+        Ok(String::from_utf8_lossy(&source).into_owned())
+    }
+
+    fn object(
+        &self,
+        (path, sha256): (PathBuf, String),
+        fresh: bool,
+        source: &str,
+        symbols: Vec<String>,
+    ) -> Object {
+        Object {
             path,
             sha256,
-            source_sha256: hash(&source),
+            source_sha256: hash(source.as_bytes()),
             entries: self.entries.clone(),
-            records_launch: text.contains("RC_RECORD_LAUNCH"),
+            symbols,
+            records_launch: source.contains("RC_RECORD_LAUNCH"),
             fresh,
-        })
+        }
+    }
+
+    /// Where headers are looked for: beside the source, then in the folders of kernels.
+    fn folders(&self) -> Vec<PathBuf> {
+        let beside = self.kernel.source_path.parent().map(|folder| {
+            if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }
+        });
+        let kernels = self.kernel.include.iter().filter(|folder| folder.is_dir());
+        let kernels = kernels.flat_map(|folder| [folder.clone(), folder.join("cuda")]);
+        beside.into_iter().chain(kernels).collect()
+    }
+
+    /// The translation unit for a GPU: the vendor's headers are its own, and so is the source.
+    fn gpu_unit(&self, source: &str) -> String {
+        let (device, own): (Vec<_>, Vec<_>) =
+            self.defines.iter().partition(|(name, _)| name.starts_with("RC_"));
+        let mut unit = String::new();
+        for (name, value) in device {
+            let _ = writeln!(unit, "#define {name} {value}");
+        }
+        unit += "#include \"rc_nvrtc.h\"\n#include \"rankcheck.h\"\n";
+        // The vendor's headers take longer than most kernels.
+        if own.iter().any(|(_, value)| value.starts_with("rc_f") || value.starts_with("rc_bf")) {
+            unit += "#include \"rc_types.h\"\n";
+        }
+        unit += "#line 1 \"the manifest's defines\"\n";
+        for (name, value) in own {
+            let _ = writeln!(unit, "#define {name} {value}");
+        }
+        let _ = writeln!(unit, "#line 1 {:?}\n{source}", self.kernel.source_name);
+        unit
     }
 
     fn io(&self, error: impl std::fmt::Display) -> BuildError {
@@ -245,7 +331,7 @@ impl Recipe {
             command.args(["-MD", "-MF"]).arg(&depends);
         };
         match self.build {
-            Build::Fast => {
+            Build::Fast | Build::Gpu(_) => {
                 let mut all = command();
                 rule(&mut all);
                 run(all.args(LINK).arg("-o").arg(&object).arg("-"), unit)?;
@@ -311,6 +397,59 @@ fn run_compiler(command: &mut Command, input: &str) -> std::io::Result<Option<St
     let output = child.wait_with_output()?;
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok((!output.status.success()).then_some(log))
+}
+
+/// The file beside a GPU's module that says how it calls its entries, one a line.
+const SYMBOLS: &str = "symbols";
+
+/// The module of a source that is this project's own and includes nothing, from the cache or from
+/// a GPU vendor's compiler; its entries keep their names.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn plain_module(
+    cache: &Cache,
+    compiler: &dyn RuntimeCompiler,
+    source_name: &str,
+    source: &str,
+) -> Result<PathBuf, BuildError> {
+    let source_name = source_name.to_owned();
+    let key = hash(format!("plain\0{}\0{source}", compiler.identity()).as_bytes());
+    if let Some((path, _)) = cache.look_up(&key) {
+        return Ok(path);
+    }
+    let compiled = compiler.compile(source, &[], &[]);
+    let compiled =
+        compiled.map_err(|log| BuildError::Compile { source_name: source_name.clone(), log })?;
+    let kept = keep(cache, &key, &compiled, &[]);
+    let io = |error: std::io::Error| BuildError::Io { source_name, reason: error.to_string() };
+    kept.map(|(path, _)| path).map_err(io)
+}
+
+/// Puts a GPU's module into the cache.
+fn keep(
+    cache: &Cache,
+    key: &str,
+    compiled: &Compiled,
+    folders: &[PathBuf],
+) -> std::io::Result<(PathBuf, String)> {
+    let building = cache.building()?;
+    std::fs::write(building.folder.join("object.so"), &compiled.object)?;
+    std::fs::write(building.folder.join(SYMBOLS), compiled.symbols.join("\n"))?;
+    // This compiler does not say which headers it read: all that it could have are watched.
+    let headers: Vec<PathBuf> = folders.iter().flat_map(|folder| headers_in(folder)).collect();
+    cache.store(key, building, &headers)
+}
+
+/// The headers in a folder, without those below it.
+fn headers_in(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut headers: Vec<PathBuf> = files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "h" || e == "hpp" || e == "cuh"))
+        .collect();
+    headers.sort();
+    headers
 }
 
 /// The file name of the table of entries in compiler messages.

@@ -14,14 +14,16 @@ pub mod library;
 pub mod manifest;
 pub mod reduction;
 pub mod rewrite;
+pub mod runtime;
 pub mod symbols;
 pub mod yaml;
 
 pub use arguments::{Argument, ArgumentError, TableEntry};
-pub use build::{Build, BuildError, Object, Recipe};
+pub use build::{Build, BuildError, Object, Recipe, plain_module};
 pub use cache::Cache;
 pub use compiler::{Compiler, CompilerError};
 pub use expression::Expression;
 pub use library::{Embedded, Kernel, Library, LibraryError};
 pub use manifest::{DeviceName, Groups, Manifest, Requirement, Variant};
+pub use runtime::{Compiled, RuntimeCompiler, Toolchain};
 pub use symbols::Scope;

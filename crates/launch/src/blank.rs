@@ -12,6 +12,17 @@ pub(crate) fn not_run(case: &Case, mode: Mode, around: &Surroundings) -> CaseRes
     CaseResult { verdict: Verdict::NotRun, reason, ..blank(case, mode, around) }
 }
 
+/// The result of a case that found its device lost.
+pub(crate) fn device_lost(
+    case: &Case,
+    mode: Mode,
+    around: &Surroundings,
+    why: String,
+) -> CaseResult {
+    let reason = Some(Reason::new("a device that works", why));
+    CaseResult { verdict: Verdict::NotRun, reason, ..blank(case, mode, around) }
+}
+
 /// A result of a case in which nothing has run yet.
 pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
     let replay = format!(
@@ -27,7 +38,13 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
         dirty: around.dirty,
         sha256: String::new(),
     };
-    blank_of(case, mode, Identity { source, replay })
+    let world = case.problem.world;
+    let processes = if mode == Mode::Process { world as usize } else { 1 };
+    CaseResult {
+        device: around.target.device(),
+        gpus: around.target.gpus_of(world, processes),
+        ..blank_of(case, mode, Identity { source, replay })
+    }
 }
 
 /// What is judged, and how to do it again.
@@ -65,6 +82,7 @@ pub(crate) fn blank_of(case: &Case, mode: Mode, identity: Identity) -> CaseResul
         source: identity.source,
         mode,
         device: DeviceName::Cpu,
+        gpus: Vec::new(),
         ranks: case.problem.world,
         seed: case.problem.seed,
         orders: 0,

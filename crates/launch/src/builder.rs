@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use kernels::{Build, BuildError, Cache, Compiler, Object, Recipe};
+use kernels::{Build, BuildError, Cache, DeviceName, Object, Recipe, Toolchain};
 use scenario::Case;
 
 /// A place for one object.
@@ -14,15 +14,16 @@ type Slot = Arc<OnceLock<Result<Object, BuildError>>>;
 #[derive(Debug)]
 pub struct Builder {
     cache: Cache,
-    compiler: Compiler,
+    toolchain: Toolchain,
     objects: Mutex<BTreeMap<String, Slot>>,
     compiled: AtomicUsize,
 }
 
 impl Builder {
-    /// A builder with this cache and compiler.
-    pub fn new(cache: Cache, compiler: Compiler) -> Builder {
-        Builder { cache, compiler, objects: Mutex::default(), compiled: AtomicUsize::new(0) }
+    /// A builder with this cache and toolchain.
+    pub fn new(cache: Cache, toolchain: impl Into<Toolchain>) -> Builder {
+        let toolchain = toolchain.into();
+        Builder { cache, toolchain, objects: Mutex::default(), compiled: AtomicUsize::new(0) }
     }
 
     /// The object for a call of a case.
@@ -39,7 +40,10 @@ impl Builder {
             objects.entry(recipe.identity()).or_default().clone()
         };
         slot.get_or_init(|| {
-            let object = recipe.make(&self.cache, &self.compiler)?;
+            let object = match &self.toolchain {
+                Toolchain::Host(compiler) => recipe.make(&self.cache, compiler),
+                Toolchain::Runtime(compiler) => recipe.make_for_gpu(&self.cache, &**compiler),
+            }?;
             self.compiled.fetch_add(usize::from(object.fresh), Ordering::Relaxed);
             Ok(object)
         })
@@ -51,8 +55,13 @@ impl Builder {
         self.compiled.load(Ordering::Relaxed)
     }
 
-    /// The compiler.
-    pub fn compiler(&self) -> &Compiler {
-        &self.compiler
+    /// Where objects are kept.
+    pub fn folder(&self) -> &std::path::Path {
+        self.cache.folder()
+    }
+
+    /// The device that it builds for.
+    pub fn device(&self) -> DeviceName {
+        self.toolchain.device()
     }
 }

@@ -105,6 +105,9 @@ pub struct CaseResult {
     pub mode: Mode,
     /// What ran the kernel.
     pub device: DeviceName,
+    /// By rank, the GPU that it ran on; several ranks may share one. Empty on a CPU.
+    #[serde(default)]
+    pub gpus: Vec<u32>,
     /// How many ranks existed.
     pub ranks: u32,
     /// Key of the fill.

@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Tile, Writer};
+use device::Fault;
 use device::cpu::{heap_at, trap};
 use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting, fault};
 
-use crate::pool::{Cause, Loss, Running};
+use crate::process::{Cause, Loss, Running};
 use crate::races::HeapAddress;
 use crate::source_lines::{self, SourceLine};
 
@@ -207,6 +208,23 @@ impl Context<'_> {
         }
         finding.writer = loss.running.and_then(|running| self.writer(running.thread, site));
         finding
+    }
+
+    /// What a kernel did that lost its process's use of the GPU.
+    pub fn faulted(&self, fault: Fault, rank: Option<Rank>, text: &str) -> Finding {
+        let (kind, what) = match fault {
+            Fault::IllegalAddress => {
+                (FindingKind::OutOfBounds, "the kernel touched an address that is not mapped")
+            }
+            Fault::MisalignedAddress => {
+                (FindingKind::MisalignedAccess, "the kernel made an access that is not aligned")
+            }
+            Fault::Other => (FindingKind::Crashed, "the kernel was stopped by the GPU"),
+        };
+        let who = rank.map_or_else(|| "some rank".into(), |rank| format!("rank {rank}"));
+        let text =
+            format!("{who}, call {}: {what}: {text}; `--sanitizer` names the place", self.call);
+        Finding::event(kind, rank, Some(self.call), text)
     }
 
     /// What an outcome says besides memory.

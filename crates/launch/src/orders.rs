@@ -10,6 +10,17 @@ const LARGE: u64 = 1 << 30;
 /// All permutations only up to this many ranks.
 const PERMUTED: usize = 4;
 
+/// How many orders are worth their time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// Identity, reversal and one rotation: on a GPU each costs milliseconds.
+    Few,
+    /// As many as are cheap on a CPU.
+    Affordable,
+    /// Every permutation whatever it costs (rotations and reversals beyond eight ranks).
+    All,
+}
+
 /// Orders of a case's active ranks; the first is the identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orders {
@@ -20,12 +31,13 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// The orders for a problem with heaps of `heap_bytes` in total. `all` asks for every
-    /// permutation whatever it costs (rotations and reversals beyond eight ranks).
-    pub fn new(problem: &Problem, heap_bytes: u64, all: bool) -> Orders {
+    /// The orders for a problem with heaps of `heap_bytes` in total.
+    pub fn new(problem: &Problem, heap_bytes: u64, effort: Effort) -> Orders {
         let active = active(problem);
         let count = active.len();
-        let affordable = |orders: u64| orders.saturating_mul(heap_bytes) <= BYTES;
+        let all = effort == Effort::All;
+        let affordable =
+            |orders: u64| effort != Effort::Few && orders.saturating_mul(heap_bytes) <= BYTES;
         let permutations = (1..=count as u64).product::<u64>();
         let mut list = if (count <= PERMUTED && affordable(permutations)) || (all && count <= 8) {
             permute(&active)
@@ -117,24 +129,26 @@ mod tests {
     }
 
     #[rstest]
-    #[case(1, "world", 4096, false, 1, true)]
-    #[case(2, "world", 4096, false, 2, true)]
-    #[case(4, "world", 4096, false, 24, true)]
-    #[case(4, "evens", 4096, false, 2, true)]
-    #[case(8, "world", 4096, false, 9, false)] // eight rotations and the reversal
-    #[case(8, "world", 16 << 20, false, 3, false)] // identity, reversal, one rotation
-    #[case(4, "world", 16 << 20, false, 5, false)] // four rotations and the reversal
-    #[case(4, "world", 2 << 30, false, 2, false)]
-    #[case(4, "world", 16 << 20, true, 24, true)]
+    #[case(1, "world", 4096, Effort::Affordable, 1, true)]
+    #[case(2, "world", 4096, Effort::Affordable, 2, true)]
+    #[case(4, "world", 4096, Effort::Affordable, 24, true)]
+    #[case(4, "evens", 4096, Effort::Affordable, 2, true)]
+    #[case(8, "world", 4096, Effort::Affordable, 9, false)] // eight rotations and the reversal
+    #[case(8, "world", 16 << 20, Effort::Affordable, 3, false)] // identity, reversal, one rotation
+    #[case(4, "world", 16 << 20, Effort::Affordable, 5, false)] // four rotations and the reversal
+    #[case(4, "world", 2 << 30, Effort::Affordable, 2, false)]
+    #[case(4, "world", 16 << 20, Effort::All, 24, true)]
+    #[case(4, "world", 4096, Effort::Few, 3, false)]
+    #[case(2, "world", 4096, Effort::Few, 2, true)]
     fn as_many_as_are_affordable(
         #[case] world: u32,
         #[case] group: &str,
         #[case] bytes: u64,
-        #[case] all: bool,
+        #[case] effort: Effort,
         #[case] count: usize,
         #[case] complete: bool,
     ) {
-        let orders = Orders::new(&problem(world, group), bytes, all);
+        let orders = Orders::new(&problem(world, group), bytes, effort);
         assert_eq!(orders.list.len(), count, "{:?}", orders.list);
         assert_eq!(orders.complete, complete);
         let mut sorted = orders.list[0].clone();

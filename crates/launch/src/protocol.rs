@@ -6,7 +6,7 @@
 use std::io::{self, Read, Write};
 
 use collectives::Rank;
-use device::{HeapHandle, Interleaving, Launch, Launched, WatchedByte};
+use device::{Fault, HeapHandle, Interleaving, Launch, Launched, WatchedByte};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,8 @@ pub enum Command {
         heap_bytes: u64,
         /// The object's file.
         object: String,
+        /// What it calls its entries, where it has no table of them.
+        symbols: Vec<String>,
     },
     /// Run one call.
     Launch {
@@ -74,6 +76,22 @@ pub enum Reply {
     Prepared,
     /// A call has run.
     Finished(Launched),
+    /// The ranks do not fit the device at once; nothing ran.
+    DoesNotFit {
+        /// What they need.
+        needed: String,
+        /// What there is.
+        found: String,
+    },
+    /// The kernel lost the device's context for this process.
+    Faulted {
+        /// What it did.
+        fault: Fault,
+        /// Whose kernel, where that is known.
+        rank: Option<Rank>,
+        /// In the driver's words.
+        text: String,
+    },
     /// Something that is not the kernel's doing, or an object that does not fit its manifest.
     Failed(String),
 }

@@ -1,25 +1,27 @@
 //! The way of a case: plan, build, then for every order fill, launch, judge.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use collectives::fill::mix;
-use collectives::{Finding, FindingKind, HeapPlan, Rank, image, verify};
+use collectives::{Finding, FindingKind, HeapPlan, Rank};
 use device::WatchedByte;
 use kernels::{Build, DeviceName, Object};
 use scenario::{Case, Mode, Reason};
 use simt::{End, Outcome, Recorded, ThreadId};
 
 use crate::attribution;
-use crate::blank::{blank, not_run};
+use crate::blank::{blank, device_lost, not_run};
 use crate::budget::{Budget, show_bytes};
 use crate::builder::Builder;
 use crate::event::{CaseResult, Effective, Verdict};
 use crate::findings::{Asked, Context, launch_mismatch};
 use crate::job::Job;
-use crate::orders::{self, Orders};
+use crate::orders::{self, Effort, Orders};
 use crate::pool::{Pool, PoolError};
 use crate::protocol::{Command, Reply, Start};
 use crate::schedules::{Schedules, Strategy, Way, show_turns};
+use crate::target::Target;
 use crate::trace;
 
 /// Besides the time-out, a launch may take a second for this many bytes of heaps.
@@ -32,6 +34,10 @@ const HELD_BYTES: u64 = 2 << 30;
 pub struct Surroundings {
     /// Builds objects.
     pub builder: Builder,
+    /// What it runs on.
+    pub target: Target,
+    /// Set when the device is lost; nothing more runs then.
+    pub lost: AtomicBool,
     /// Memory for heaps.
     pub budget: Budget,
     /// How long a launch may take, sizes aside.
@@ -60,7 +66,11 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
     let started = Instant::now();
     let mut result = blank(case, mode, around);
     // A kernel that waits may poll with plain volatile loads: only observed builds see that.
-    let build = if together(case, mode, around) { Build::Observed } else { Build::Fast };
+    let build = match around.builder.device() {
+        DeviceName::Cpu if together(case, mode, around) => Build::Observed,
+        DeviceName::Cpu => Build::Fast,
+        gpu => Build::Gpu(gpu),
+    };
     match Run::new(case, mode, around, build, &mut result) {
         Err(Ended::Unsupported(reason)) => {
             result.verdict = Verdict::Unsupported;
@@ -70,6 +80,14 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
         Ok(mut run) => match run.all_orders(pool) {
             Ok(()) => {}
             Err(PoolError::Interrupted) => return not_run(case, mode, around),
+            Err(PoolError::Unsupported(reason)) => {
+                result.verdict = Verdict::Unsupported;
+                result.reason = Some(reason);
+            }
+            Err(PoolError::DeviceLost(why)) => {
+                around.lost.store(true, Ordering::Relaxed);
+                return device_lost(case, mode, around, why);
+            }
             Err(error) => {
                 let kind = FindingKind::MissingRank;
                 result.findings.push(Finding::event(kind, None, None, error.to_string()));
@@ -93,7 +111,23 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
 /// Whether ranks run at once: they must where they wait for each other, and may where the user
 /// wants to see races.
 fn together(case: &Case, mode: Mode, around: &Surroundings) -> bool {
-    case.waits() || (mode == Mode::Logical && around.schedules.everywhere)
+    let observable = around.builder.device() == DeviceName::Cpu;
+    case.waits() || (mode == Mode::Logical && around.schedules.everywhere && observable)
+}
+
+/// Kernels that wait for each other in processes of their own crawl where they share a GPU: it
+/// gives each of them a turn of milliseconds. Only scenarios that say so do that.
+fn sharing_gpus(case: &Case, mode: Mode, around: &Surroundings) -> Option<Reason> {
+    let world = case.problem.world;
+    let mut gpus = around.target.gpus_of(world, world as usize);
+    gpus.sort_unstable();
+    gpus.dedup();
+    let shared = mode == Mode::Process && !gpus.is_empty() && gpus.len() < world as usize;
+    (shared && case.waits() && !case.shares_gpu).then(|| {
+        let needed =
+            format!("{world} GPUs, or a scenario with `shares_gpu: true` (ranks share a GPU)");
+        Reason::new(needed, gpus.len().to_string())
+    })
 }
 
 /// Why a case ends before it runs.
@@ -141,7 +175,9 @@ impl<'a> Run<'a> {
             let needed = "the user's own program (rankcheck exec, or pytest)";
             return Err(Ended::Unsupported(Reason::new(needed, "a run of rankcheck's own")));
         }
-        if let Some(reason) = case.unsupported(DeviceName::Cpu) {
+        let device = around.builder.device();
+        let shared = || sharing_gpus(case, mode, around);
+        if let Some(reason) = case.unsupported(device).or_else(shared) {
             return Err(Ended::Unsupported(reason));
         }
         let failed = |kind, call, error: String| {
@@ -199,7 +235,8 @@ impl<'a> Run<'a> {
         findings: &mut [Finding],
     ) -> Result<(), PoolError> {
         let watched = attribution::watched(findings);
-        if watched.is_empty() {
+        // Only the CPU's objects report their accesses.
+        if watched.is_empty() || self.around.builder.device() != DeviceName::Cpu {
             return Ok(());
         }
         let mut scratch = self.result.clone();
@@ -220,7 +257,12 @@ impl<'a> Run<'a> {
         let world = self.case.problem.world;
         let processes = if self.mode == Mode::Process { world as usize } else { 1 };
         pool.reserve(world, self.plan.bytes, processes)?;
-        let mut all = Orders::new(&self.case.problem, self.heap_bytes, self.around.all_orders);
+        let effort = match self.around.builder.device() {
+            _ if self.around.all_orders => Effort::All,
+            DeviceName::Cpu => Effort::Affordable,
+            DeviceName::Cuda | DeviceName::Hip => Effort::Few,
+        };
+        let mut all = Orders::new(&self.case.problem, self.heap_bytes, effort);
         match (self.mode, together(self.case, self.mode, self.around)) {
             (Mode::Logical, true) => match self.around.schedules.strategy {
                 Strategy::Seeded => self.all_schedules(pool, &all.list[0])?,
@@ -275,11 +317,14 @@ impl<'a> Run<'a> {
 
     /// All ranks at once, under every schedule.
     fn all_schedules(&mut self, pool: &mut Pool, order: &[Rank]) -> Result<(), PoolError> {
-        self.result.race = self.around.schedules.race;
+        let observed = self.around.builder.device() == DeviceName::Cpu;
+        self.result.race = self.around.schedules.race && observed;
         if let Some(turns) = &self.around.schedules.turns {
             self.way = Way::Turns(turns.clone());
         }
-        for seed in self.around.schedules.seeds() {
+        // A GPU makes its own schedule: one run, whatever was asked for.
+        let runs = if observed { usize::MAX } else { 1 };
+        for seed in self.around.schedules.seeds().take(runs) {
             self.seed = seed;
             self.result.schedules += 1;
             let findings = self.one_order(pool, order)?;
@@ -295,7 +340,9 @@ impl<'a> Run<'a> {
             if self.result.failing_schedule.is_none() {
                 self.result.failing_schedule = Some(seed);
                 self.result.schedule_hash = Some(hash);
-                self.result.replay += &format!(" --schedule-seed {seed}");
+                if observed {
+                    self.result.replay += &format!(" --schedule-seed {seed}");
+                }
                 if let Way::Turns(turns) = &self.way {
                     let turns = show_turns(turns);
                     self.result.replay += &format!(" --switches '{turns}'");
@@ -322,7 +369,7 @@ impl<'a> Run<'a> {
         if findings.is_empty() {
             return Ok(());
         }
-        self.keep_heaps(pool);
+        self.keep_heaps(pool)?;
         self.attribute(pool, order, &mut findings)?;
         self.result.findings = findings;
         Ok(())
@@ -354,14 +401,10 @@ impl<'a> Run<'a> {
                     return Ok(findings);
                 }
             }
-            {
-                let mut heaps = pool.heaps_mut(self.case.problem.world, self.plan.bytes);
-                image::fill(&self.case.problem, &self.plan, call, &mut heaps);
-            }
+            pool.fill(&self.case.problem, &self.plan, call)?;
             let mut findings = self.launch(pool, order, call)?;
             if !findings.iter().any(|finding| is_loss(finding.kind)) {
-                let heaps = pool.heaps(self.case.problem.world, self.plan.bytes);
-                let mut wrong = verify(&self.case.problem, &self.plan, call, &heaps);
+                let mut wrong = pool.judge(&self.case.problem, &self.plan, call)?;
                 if wrong.is_empty() {
                     findings.iter_mut().for_each(outputs_were_right);
                 }
@@ -418,6 +461,7 @@ impl<'a> Run<'a> {
                 heaps: pool.handles(world),
                 heap_bytes: self.plan.bytes,
                 object: object.path.display().to_string(),
+                symbols: object.symbols.clone(),
             };
             pool.tell(*process, &command);
         }
@@ -496,6 +540,13 @@ impl<'a> Run<'a> {
                         &reason,
                     ));
                 }
+                Ok(Reply::DoesNotFit { needed, found }) => {
+                    return Err(PoolError::Unsupported(Reason::new(needed, found)));
+                }
+                Ok(Reply::Faulted { fault, rank, text }) => {
+                    let own = (self.mode == Mode::Process).then_some(Rank(*process as u32));
+                    findings.push(context.faulted(fault, rank.or(own), &text));
+                }
                 Ok(other) => findings.push(self.unexpected(*process, call, &other)),
                 Err(loss) => findings.push(context.lost(&loss)),
             }
@@ -555,7 +606,10 @@ impl<'a> Run<'a> {
                         collectives::Tile { m: record.tile_m.into(), n: record.tile_n.into() },
                         "kernel",
                     ),
-                    None => (shape.tile, "executor"),
+                    None if self.around.builder.device() == DeviceName::Cpu => {
+                        (shape.tile, "executor")
+                    }
+                    None => (shape.tile, "driver"),
                 };
                 self.result.calls[call].effective = Some(Effective {
                     entry: self.case.variant().entry.clone(),
@@ -615,7 +669,8 @@ impl<'a> Run<'a> {
             Reply::Hello { .. } => "a greeting",
             Reply::Prepared => "that it is ready",
             Reply::Finished(_) => "that a launch has ended",
-            Reply::Failed(reason) => reason,
+            Reply::DoesNotFit { .. } => "that ranks do not fit the device",
+            Reply::Faulted { text, .. } | Reply::Failed(text) => text,
         };
         let text = format!(
             "it said {what} when that was not asked for (was the rank process forked by its kernel?)"
@@ -623,16 +678,29 @@ impl<'a> Run<'a> {
         self.refused(FindingKind::ProtocolError, process, call, &text)
     }
 
-    fn keep_heaps(&self, pool: &Pool) {
-        let Some(folder) = &self.around.keep_heaps else { return };
-        let heaps = pool.heaps(self.case.problem.world, self.plan.bytes);
+    fn keep_heaps(&self, pool: &mut Pool) -> Result<(), PoolError> {
+        let Some(folder) = &self.around.keep_heaps else { return Ok(()) };
         let name = self.case.id.replace('/', "_");
-        for (rank, heap) in heaps.iter().enumerate() {
+        for rank in self.case.problem.ranks() {
+            let heap = pool.copy_of_heap(rank, self.plan.bytes)?;
             let file = folder.join(format!("{name}.{}.rank{rank}.heap", self.mode));
             if let Err(error) = std::fs::write(&file, heap) {
                 eprintln!("cannot keep the heap {}: {error}", file.display());
             }
         }
+        Ok(())
+    }
+
+    /// What a pass on GPUs leaves open, and what it does not.
+    fn on_gpus(&self, open: &mut Vec<String>) {
+        let mut used = self.result.gpus.clone();
+        used.sort_unstable();
+        used.dedup();
+        if used.len() == self.result.gpus.len() && used.len() > 1 {
+            open.retain(|what| !what.starts_with("transport"));
+        }
+        open.push("data races (a GPU does not report accesses)".into());
+        open.push("writes behind a heap's end that hit other memory of the GPU".into());
     }
 
     /// What a pass of this case leaves open.
@@ -641,6 +709,9 @@ impl<'a> Run<'a> {
             "transport between GPUs".to_owned(),
             "the host code that launches the kernel in production".to_owned(),
         ];
+        if !self.result.gpus.is_empty() {
+            self.on_gpus(&mut open);
+        }
         match (self.mode, together(self.case, self.mode, self.around)) {
             (Mode::Logical, false) => {
                 open.push("concurrent ranks (they ran one after another)".into());
@@ -650,6 +721,9 @@ impl<'a> Run<'a> {
                         self.result.orders
                     ));
                 }
+            }
+            (Mode::Logical, true) if !self.result.gpus.is_empty() => {
+                open.push("interleavings beyond the one that happened".into());
             }
             (Mode::Logical, true) => {
                 open.push(match self.result.complete {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use collectives::Problem;
 use scenario::{Case, Mode};
 
-use crate::blank::not_run;
+use crate::blank::{device_lost, not_run};
 use crate::event::{CaseResult, Environment, Event, Summary, Verdict};
 use crate::pool::{Pool, PoolError};
 use crate::run::{Surroundings, run_case};
@@ -49,7 +49,7 @@ impl Runner {
         let next = AtomicUsize::new(0);
         let jobs = self.options.jobs.clamp(1, selected.len().max(1));
         let pools = (0..jobs)
-            .map(|_| Pool::new(self.options.interrupted))
+            .map(|_| Pool::new(self.around.target.clone(), self.options.interrupted))
             .collect::<Result<Vec<_>, _>>()?;
         let (sender, results) = mpsc::channel();
         std::thread::scope(|scope| {
@@ -85,6 +85,10 @@ impl Runner {
     fn one(&self, case: &Case, mode: Mode, pool: &mut Pool) -> CaseResult {
         if self.options.interrupted.load(Ordering::Relaxed) {
             return not_run(case, mode, &self.around);
+        }
+        if self.around.lost.load(Ordering::Relaxed) {
+            let why = "it was lost in an earlier case".to_owned();
+            return device_lost(case, mode, &self.around, why);
         }
         run_case(case, mode, pool, &self.around)
     }

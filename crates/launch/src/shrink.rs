@@ -6,7 +6,7 @@ use scenario::{Case, Mode};
 
 use crate::blank::blank;
 use crate::event::{CaseResult, Verdict};
-use crate::orders::Orders;
+use crate::orders::{Effort, Orders};
 use crate::pool::{Pool, PoolError};
 use crate::run::{Run, Surroundings, loses_process};
 use crate::schedules::{CallTurn, Way, show_turns};
@@ -46,7 +46,7 @@ pub fn shrink(
     let Ok(run) = Run::new(case, Mode::Logical, around, Build::Observed, &mut result) else {
         return Ok(None);
     };
-    let order = Orders::new(&case.problem, run.heap_bytes, false).list.swap_remove(0);
+    let order = Orders::new(&case.problem, run.heap_bytes, Effort::Affordable).list.swap_remove(0);
     let mut shrinker = Shrinker { run, pool, order, same, runs: 0 };
     let start = match turns {
         Some(turns) => Way::Turns(turns.to_vec()),

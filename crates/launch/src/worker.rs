@@ -6,10 +6,13 @@ use std::os::unix::net::UnixStream;
 
 use collectives::Rank;
 use device::cpu::{Control, CpuDevice, Phase, RankControl};
-use device::{Device, HeapHandle, Interleaving, Launch, WatchedByte};
+use device::cuda::CudaDevice;
+use device::{Device, DeviceError, HeapHandle, Interleaving, Launch, WatchedByte};
 
-use crate::pool::{CONTROL_FD, MARKER};
+use crate::process::{CONTROL_FD, MARKER};
 use crate::protocol::{self, Command, Reply, Start};
+use crate::target::Target;
+use crate::{judge, judge_process, probe};
 
 /// If this process was started as a rank, lives as one and never returns. Every binary that
 /// starts ranks (the command line, test binaries) calls this first.
@@ -19,8 +22,17 @@ pub fn rank_main() {
     if arguments.next().is_none_or(|first| first != MARKER) {
         return;
     }
-    let process = arguments.next().and_then(|text| text.to_str()?.parse().ok());
-    let code = match process.map(live) {
+    let arguments: Vec<String> =
+        arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let life = match &arguments[..] {
+        [_, what] if what == probe::ROLE => Some(probe::live()),
+        [number, target, role @ ..] => {
+            let (number, target) = (number.parse().ok(), target.parse().ok());
+            number.zip(target).map(|(number, target)| live(number, target, role))
+        }
+        _ => None,
+    };
+    let code = match life {
         Some(Ok(())) => 0,
         Some(Err(error)) => {
             eprintln!("rank process: {error}");
@@ -34,7 +46,7 @@ pub fn rank_main() {
     std::process::exit(code);
 }
 
-fn live(process: u32) -> std::io::Result<()> {
+fn live(process: u32, target: Target, role: &[String]) -> std::io::Result<()> {
     // The parent's death is ours, also if it died before we could ask for that.
     let kill = Some(rustix::process::Signal::KILL);
     rustix::process::set_parent_process_death_signal(kill)?;
@@ -44,16 +56,24 @@ fn live(process: u32) -> std::io::Result<()> {
     let control =
         File::options().read(true).write(true).open(format!("/proc/self/fd/{CONTROL_FD}"))?;
     let control = Control::open(OwnedFd::from(control)).map_err(std::io::Error::other)?.leak();
-    simt::fault::install(&control.rank(process as usize).fault)?;
+    let own = control.rank(process as usize);
     // The socket is standard input: kernels that print reach standard output and error only.
     let stream = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-    let mut worker = Worker {
-        stream,
-        control,
-        own: control.rank(process as usize),
-        device: CpuDevice::new(Rank(0), true),
+    own.enter(Phase::Starting);
+    if role.first().is_some_and(|role| role == judge::ROLE) {
+        let Target::Cuda { judge, .. } = target else {
+            return Err(std::io::Error::other("a CPU's heaps are judged by the parent"));
+        };
+        return judge_process::serve(stream, own, judge.as_deref());
+    }
+    simt::fault::install(&own.fault)?;
+    let device: Box<dyn Device> = match target {
+        Target::Cpu => Box::new(CpuDevice::new(Rank(0), true)),
+        Target::Cuda { gpus, .. } => {
+            Box::new(CudaDevice::new(gpus).map_err(std::io::Error::other)?)
+        }
     };
-    worker.own.enter(Phase::Starting);
+    let mut worker = Worker { stream, control, own, device };
     worker.say(&Reply::Hello {
         version: env!("CARGO_PKG_VERSION").into(),
         process,
@@ -67,7 +87,7 @@ struct Worker {
     stream: UnixStream,
     control: &'static Control,
     own: &'static RankControl,
-    device: CpuDevice,
+    device: Box<dyn Device>,
 }
 
 impl Worker {
@@ -84,8 +104,8 @@ impl Worker {
                 Err(error) => return Err(error),
             };
             let reply = match command {
-                Command::Prepare { hosted, alone, heaps, heap_bytes, object } => {
-                    match self.prepare(&hosted, alone, &heaps, heap_bytes, &object) {
+                Command::Prepare { hosted, alone, heaps, heap_bytes, object, symbols } => {
+                    match self.prepare(&hosted, alone, &heaps, heap_bytes, &object, &symbols) {
                         Ok(()) => Reply::Prepared,
                         Err(reason) => Reply::Failed(reason),
                     }
@@ -110,16 +130,17 @@ impl Worker {
         heaps: &[HeapHandle],
         heap_bytes: u64,
         object: &str,
+        symbols: &[String],
     ) -> Result<(), String> {
         self.own.enter(Phase::Hello);
         let bytes = std::fs::read(object).map_err(|error| format!("{object}: {error}"))?;
         let viewer = if alone { Rank(0) } else { hosted[0] };
-        self.device.host(viewer, alone);
+        self.device.host(viewer, alone).map_err(|error| error.to_string())?;
         for (rank, handle) in (0..).map(Rank).zip(heaps) {
             self.device.import(rank, handle, heap_bytes).map_err(|error| error.to_string())?;
         }
         for rank in hosted {
-            self.device.load(*rank, &bytes).map_err(|error| error.to_string())?;
+            self.device.load(*rank, &bytes, symbols).map_err(|error| error.to_string())?;
         }
         self.own.enter(Phase::Mapped);
         Ok(())
@@ -144,6 +165,8 @@ impl Worker {
         self.own.enter(Phase::Done);
         match launched {
             Ok(launched) => Reply::Finished(launched),
+            Err(DeviceError::DoesNotFit { needed, found }) => Reply::DoesNotFit { needed, found },
+            Err(DeviceError::Fault { fault, rank, text }) => Reply::Faulted { fault, rank, text },
             Err(error) => Reply::Failed(error.to_string()),
         }
     }

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    doctor, exec, explain, fuzz, judge, list, new, perflog, run, schema, selftest, tuner,
+    build, doctor, exec, explain, fuzz, judge, list, new, perflog, run, schema, selftest, tuner,
 };
 use crate::exit::Exit;
+use crate::machine::MissingDevice;
 
 /// Judges GPU collective kernels, byte by byte, on every rank.
 #[derive(Debug, Parser)]
@@ -21,6 +22,8 @@ struct Cli {
 enum Verb {
     /// Run scenarios and judge every byte of every rank's heap.
     Run(run::Arguments),
+    /// Compile the objects that a run would take, and run nothing.
+    Build(build::Arguments),
     /// List the cases that a run would take.
     List(list::Arguments),
     /// Explain a case: shapes, arguments, heap map; or `args`: the symbols of manifests.
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
     };
     let result = match cli.verb {
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Build(arguments) => build::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Schema(arguments) => schema::run(&arguments),
@@ -82,7 +86,10 @@ pub fn main() -> ExitCode {
 
 /// What kind of error it is decides the code; by default it is the user's input.
 fn code_of(error: &anyhow::Error) -> Exit {
-    if error.is::<kernels::CompilerError>() || error.is::<run::MissingDevice>() {
+    let missing = error.is::<kernels::CompilerError>()
+        || error.is::<device::cuda::MissingLibrary>()
+        || error.is::<MissingDevice>();
+    if missing {
         Exit::Missing
     } else if error.is::<launch::PoolError>() {
         Exit::Internal

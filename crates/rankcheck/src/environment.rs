@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use launch::Environment;
 
+use crate::machine::Machine;
+
 /// Commit of the working tree at `folder`, and whether it has changes.
 pub(crate) fn commit(folder: &Path) -> (Option<String>, Option<bool>) {
     let git = |arguments: &[&str]| {
@@ -25,7 +27,7 @@ pub(crate) fn commit(folder: &Path) -> (Option<String>, Option<bool>) {
 }
 
 /// The facts of this machine.
-pub(crate) fn describe(compiler: Option<&kernels::Compiler>) -> Environment {
+pub(crate) fn describe(machine: Option<&Machine>) -> Environment {
     let system = rustix::system::uname();
     let (commit, dirty) = commit(Path::new("."));
     Environment {
@@ -36,9 +38,9 @@ pub(crate) fn describe(compiler: Option<&kernels::Compiler>) -> Environment {
             system.release().to_string_lossy(),
             system.machine().to_string_lossy()
         ),
-        hardware: device::cpu::describe_hardware(),
+        hardware: machine.map_or_else(device::cpu::describe_hardware, Machine::hardware),
         memory_bytes: memory_bytes(),
-        compiler: compiler.map(|compiler| compiler.version.clone()),
+        compiler: machine.map(|machine| machine.toolchain.version()),
         commit,
         dirty,
     }

@@ -36,7 +36,7 @@ pub(crate) fn choose(arguments: &[String]) -> anyhow::Result<Vec<Arc<Case>>> {
 pub(crate) fn cases(select: Select) -> anyhow::Result<Vec<Arc<Case>>> {
     let shelf = Shelf::open(&select.kernels)?;
     let Loaded { cases, files, .. } = load(&select.paths, &shelf.library, select.seed)?;
-    let chosen = select.choose(&cases)?;
+    let chosen = select.choose(&cases, kernels::DeviceName::Cpu)?;
     if chosen.is_empty() {
         let elsewhere = match cases.iter().any(|case| case.modes.contains(&Mode::Host)) {
             true => "",

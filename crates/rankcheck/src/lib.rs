@@ -12,6 +12,7 @@ mod exit;
 mod fuzz;
 mod host;
 mod load;
+mod machine;
 pub mod nextest;
 mod selftest;
 mod shrink;

@@ -1,15 +1,16 @@
 //! From paths to cases: the first half of every verb that looks at scenarios.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use kernels::{Cache, Compiler, Library};
-use launch::budget::Budget;
+use kernels::{Cache, Library};
 use launch::builder::Builder;
 use launch::run::Surroundings;
 use scenario::{Case, expand, find};
 
 use crate::embedded;
+use crate::machine::Machine;
 
 /// Where kernels are looked for, and where objects are kept.
 pub(crate) struct Shelf {
@@ -65,10 +66,12 @@ pub(crate) fn load(
 }
 
 /// What cases share where no argument says otherwise.
-pub(crate) fn surroundings(cache: Cache, compiler: Compiler) -> Surroundings {
+pub(crate) fn surroundings(cache: Cache, machine: Machine) -> Surroundings {
     Surroundings {
-        builder: Builder::new(cache, compiler),
-        budget: Budget::of_this_machine(),
+        builder: Builder::new(cache, machine.toolchain),
+        target: machine.target,
+        lost: AtomicBool::new(false),
+        budget: machine.budget,
         timeout: None,
         all_orders: false,
         schedules: launch::Schedules::default(),

@@ -24,6 +24,7 @@ use report::failure_text;
 use scenario::{Case, Mode};
 
 use crate::load::{self, Loaded, Shelf, load};
+use crate::machine::Machine;
 
 /// Runs the cases of a folder of scenarios as tests. `kernels` are more folders of kernels.
 pub fn main(scenarios: impl AsRef<Path>, kernels: &[PathBuf]) -> ExitCode {
@@ -81,7 +82,7 @@ fn file_of(scenarios: &Path, name: &str) -> Option<PathBuf> {
 
 fn surroundings(shelf: &Shelf) -> Result<Surroundings, Failed> {
     let compiler = Compiler::find().map_err(|error| Failed::from(error.to_string()))?;
-    Ok(load::surroundings(shelf.cache.clone(), compiler))
+    Ok(load::surroundings(shelf.cache.clone(), Machine::cpu(compiler)))
 }
 
 fn run(
@@ -96,7 +97,8 @@ fn run(
         let _ = cache.set(surroundings(shelf)?);
     }
     let around = cache.get().expect("just set");
-    let mut pool = Pool::new(&INTERRUPTED).map_err(|error| Failed::from(error.to_string()))?;
+    let mut pool = Pool::new(around.target.clone(), &INTERRUPTED)
+        .map_err(|error| Failed::from(error.to_string()))?;
     let result: CaseResult = run_case(case, mode, &mut pool, around);
     match (result.verdict, &result.reason) {
         (Verdict::Pass, _) => Ok(()),

@@ -88,7 +88,12 @@ impl<'a> Shrinker<'a> {
         interrupted: &'static AtomicBool,
     ) -> anyhow::Result<Shrinker<'a>> {
         let library = Shelf::open(kernels)?.library;
-        Ok(Shrinker { kernels, library, around, pool: Pool::new(interrupted)? })
+        Ok(Shrinker {
+            kernels,
+            library,
+            pool: Pool::new(around.target.clone(), interrupted)?,
+            around,
+        })
     }
 
     /// Shrinks a failure of `case`, writes the scenario of what is left, and says what it is.

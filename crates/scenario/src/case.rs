@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use collectives::{Problem, Tile};
+use collectives::{DType, Problem, Tile};
 use kernels::{DeviceName, Kernel, Requirement, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,8 @@ pub struct Case {
     pub modes: Vec<Mode>,
     /// Seconds a launch may take, where the scenario says so.
     pub timeout: Option<u64>,
+    /// Whether its ranks may share a GPU where they wait for each other in processes of their own.
+    pub shares_gpu: bool,
 }
 
 impl Case {
@@ -144,7 +146,7 @@ impl Case {
                 format!("`devices: {devices}` in its manifest"),
             ));
         }
-        self.unserved()
+        self.no_such_type(device).or_else(|| self.unserved())
     }
 
     /// As [`Case::unsupported`]; in mode host it matters no more what the kernel's code runs on.
@@ -178,6 +180,14 @@ impl Case {
                     .find_map(|requirement| self.unmet(requirement, call))
             })
         })
+    }
+
+    /// Arithmetic in a type that the device's vendor does not have.
+    fn no_such_type(&self, device: DeviceName) -> Option<Reason> {
+        let dtype = self.problem.dtype;
+        let fnuz = matches!(dtype, DType::F8E4M3Fnuz | DType::F8E5M2Fnuz);
+        let missing = device == DeviceName::Cuda && fnuz && self.problem.collective.reduces();
+        missing.then(|| Reason::new(format!("arithmetic in {}", dtype.name()), "none in CUDA"))
     }
 
     /// What the manifest does not serve, or does not say enough about, to judge its arithmetic.

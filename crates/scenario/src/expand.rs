@@ -564,6 +564,7 @@ impl Expander<'_> {
                 false => Mode::ALL.to_vec(),
             }),
             timeout: scenario.timeout,
+            shares_gpu: scenario.shares_gpu,
         })
     }
 

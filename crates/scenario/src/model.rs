@@ -83,6 +83,10 @@ pub struct ScenarioFile {
     pub modes: Option<Vec<Mode>>,
     /// Seconds a launch may take before its ranks are killed; `--timeout` overrides it.
     pub timeout: Option<u64>,
+    /// Whether ranks that wait for each other, in processes of their own, may share a GPU: each
+    /// wait costs milliseconds there, so that only a few cases should.
+    #[serde(default)]
+    pub shares_gpu: bool,
     /// Combinations that are left out.
     #[serde(default)]
     #[schemars(with = "Vec<Exclude>")]

@@ -4,23 +4,16 @@
 //! mapped. The page cannot be written. So a kernel that reads past the end of a base table gets
 //! an address that faults and names itself.
 
-use collectives::Rank;
-use kernels::{Argument, TableEntry};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-use simt::Parameters;
 
 use super::memory::system;
 use crate::DeviceError;
+use crate::arguments::{PAGE, Pages, TRAP_ADDRESS, TRAP_NUMBER};
 
-/// Entries behind the end of a table of addresses point here; nothing is ever mapped there.
-const TRAP_ADDRESS: u64 = 0x0bad_0000_0000;
 /// Where tables and other arguments in memory lie.
 const ARGUMENT_PAGES: u64 = 0x0a40_0000_0000;
 /// How far the traps reach.
 const TRAP_BYTES: u64 = 1 << 32;
-/// Entries behind the end of a table of small numbers.
-const TRAP_NUMBER: u32 = 0x7bad_0bad;
-const PAGE: usize = 4096;
 
 /// What is behind an access to `address`, if it has to do with arguments in memory.
 pub fn trap(address: u64) -> Option<&'static str> {
@@ -54,74 +47,10 @@ impl ArgumentPages {
     pub(crate) fn seal(&mut self) -> Result<(), DeviceError> {
         self.pages[..self.used].iter().try_for_each(|page| protect(*page, MprotectFlags::READ))
     }
+}
 
-    /// The values of arguments, with addresses from `address`.
-    pub(crate) fn bind(
-        &mut self,
-        arguments: &[Argument],
-        address: &dyn Fn(Rank) -> Result<u64, DeviceError>,
-    ) -> Result<Parameters, DeviceError> {
-        let values = arguments
-            .iter()
-            .map(|argument| self.value(argument, address).map(|value| value.bytes))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Parameters::new(values.iter().map(Vec::as_slice)))
-    }
-
-    fn value(
-        &mut self,
-        argument: &Argument,
-        address: &dyn Fn(Rank) -> Result<u64, DeviceError>,
-    ) -> Result<Value, DeviceError> {
-        Ok(match argument {
-            Argument::Scalar(bytes) => Value { align: bytes.len(), bytes: bytes.clone() },
-            Argument::Null => Value::pointer(0),
-            Argument::Heap(rank, offset) => Value::pointer(address(*rank)? + offset),
-            Argument::Table { entries, entry_bytes, by_value } => {
-                let size = *entry_bytes as usize;
-                let length = by_value.map_or(PAGE / size, |length| length as usize);
-                if entries.len() > length {
-                    return Err(system("a table of ranks", &"it does not fit a page"));
-                }
-                let mut bytes = Vec::with_capacity(length * size);
-                for entry in entries {
-                    let number = match entry {
-                        TableEntry::Heap(rank, offset) => address(*rank)? + offset,
-                        TableEntry::Number(number) => *number as u64,
-                    };
-                    bytes.extend_from_slice(&number.to_le_bytes()[..size]);
-                }
-                for past in entries.len()..length {
-                    let trap = match size {
-                        8 => TRAP_ADDRESS + past as u64 * PAGE as u64,
-                        _ => TRAP_NUMBER.into(),
-                    };
-                    bytes.extend_from_slice(&trap.to_le_bytes()[..size]);
-                }
-                match by_value {
-                    Some(_) => Value { align: size, bytes },
-                    None => Value::pointer(self.page(&bytes)?),
-                }
-            }
-            Argument::Struct { fields, by_value } => {
-                let mut all = Value { bytes: Vec::new(), align: 1 };
-                for field in fields {
-                    let field = self.value(field, address)?;
-                    all.align = all.align.max(field.align);
-                    all.bytes.resize(all.bytes.len().next_multiple_of(field.align), 0);
-                    all.bytes.extend(field.bytes);
-                }
-                all.bytes.resize(all.bytes.len().next_multiple_of(all.align), 0);
-                if *by_value { all } else { Value::pointer(self.page(&all.bytes)?) }
-            }
-        })
-    }
-
-    /// Puts bytes at the start of a page of their own and returns its address.
-    fn page(&mut self, bytes: &[u8]) -> Result<u64, DeviceError> {
-        if bytes.len() > PAGE {
-            return Err(system("an argument in device memory", &"it is larger than a page"));
-        }
+impl Pages for ArgumentPages {
+    fn place(&mut self, bytes: &[u8]) -> Result<u64, DeviceError> {
         if self.used == self.pages.len() {
             let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
             let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -156,18 +85,6 @@ impl Drop for ArgumentPages {
 fn protect(page: usize, flags: MprotectFlags) -> Result<(), DeviceError> {
     // SAFETY: one whole page of a mapping of this module.
     unsafe { mprotect(page as *mut _, PAGE, flags) }.map_err(|e| system("protecting arguments", &e))
-}
-
-/// A value as C lays it out.
-struct Value {
-    bytes: Vec<u8>,
-    align: usize,
-}
-
-impl Value {
-    fn pointer(address: u64) -> Value {
-        Value { bytes: address.to_le_bytes().to_vec(), align: 8 }
-    }
 }
 
 #[cfg(test)]

@@ -73,7 +73,8 @@ pub struct RankControl {
 struct Board {
     /// Processes that have come to a meeting, counted over all of them.
     met: AtomicU32,
-    ranks: [RankControl; MAX_WORLD as usize],
+    /// One a rank, and one for a process that judges.
+    ranks: [RankControl; MAX_WORLD as usize + 1],
 }
 
 /// The memory that all processes of a pool share besides heaps.

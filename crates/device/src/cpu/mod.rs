@@ -11,7 +11,8 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use collectives::Rank;
 use simt::{
     Directed, Exploring, Idle, LastWriters, Log, Module, ModuleError, NoObserver, Observer,
-    Outcome, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded, Sequential, Switches,
+    Outcome, Parameters, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded, Sequential,
+    Switches,
 };
 
 pub use arguments::trap;
@@ -19,6 +20,7 @@ pub use control::{Control, Phase, RankControl};
 pub use heap::{HEAP_SPACING, heap_address, heap_at};
 pub use memory::{SharedMemory, describe_hardware};
 
+use crate::arguments::bind;
 use crate::{
     Description, Device, DeviceError, HeapHandle, Interleaving, Launch, Launched, Plan, WatchedByte,
 };
@@ -50,25 +52,21 @@ impl CpuDevice {
             allocated: Vec::new(),
         }
     }
-
-    /// Changes who hosts what; heaps that then lie elsewhere are unmapped.
-    pub fn host(&mut self, viewer: Rank, alone: bool) {
-        if self.viewer != viewer {
-            self.heaps.clear();
-        }
-        self.viewer = viewer;
-        self.idle = if alone { Idle::Deadlock } else { Idle::Elsewhere };
-    }
-
-    /// Drops every object, and with it all device globals.
-    pub fn unload(&mut self) {
-        self.modules.clear();
-    }
 }
 
 impl Device for CpuDevice {
     fn describe(&self) -> Description {
         Description { name: "cpu".into(), hardware: describe_hardware() }
+    }
+
+    fn host(&mut self, viewer: Rank, alone: bool) -> Result<(), DeviceError> {
+        // Heaps lie elsewhere for every viewer.
+        if self.viewer != viewer {
+            self.heaps.clear();
+        }
+        self.viewer = viewer;
+        self.idle = if alone { Idle::Deadlock } else { Idle::Elsewhere };
+        Ok(())
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<HeapHandle, DeviceError> {
@@ -98,9 +96,13 @@ impl Device for CpuDevice {
         self.heaps.get(&rank).map(MappedHeap::address)
     }
 
-    fn load(&mut self, rank: Rank, object: &[u8]) -> Result<(), DeviceError> {
+    fn load(&mut self, rank: Rank, object: &[u8], _: &[String]) -> Result<(), DeviceError> {
         self.modules.insert(rank, Module::load(object)?);
         Ok(())
+    }
+
+    fn unload(&mut self) {
+        self.modules.clear();
     }
 
     fn launch(
@@ -117,7 +119,8 @@ impl Device for CpuDevice {
                 let heap = heaps.get(&rank).ok_or(DeviceError::NoRank(rank, "heap"))?;
                 Ok(heap.address())
             };
-            bound.push(self.arguments.bind(&launch.arguments, &address)?);
+            let values = bind(&launch.arguments, &address, &mut self.arguments)?;
+            bound.push(Parameters::new(values.iter().map(Vec::as_slice)));
         }
         self.arguments.seal()?;
         let mut rank_launches = Vec::new();

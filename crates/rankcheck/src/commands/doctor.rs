@@ -1,21 +1,33 @@
 //! `rankcheck doctor`: what this machine has, and what each missing piece is for.
 
 use clap::Args;
+use collectives::Collective;
+use device::cuda::{Nvrtc, OVERRIDE};
 use kernels::{Cache, Compiler};
 use launch::budget::{available_bytes, show_bytes};
+use launch::measure::{problem, speeds};
+use launch::probe;
 
 use crate::commands::emit;
 use crate::environment;
 use crate::exit::Exit;
+use crate::machine::Machine;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Measure how fast heaps are judged on GPU 0 (takes 24 GiB of its memory), and nothing else.
+    #[arg(long)]
+    measure: bool,
+}
 
 /// Prints one line a piece; fails when the CPU cannot run kernels.
-pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if arguments.measure {
+        return measure();
+    }
     let compiler = Compiler::find();
-    let facts = environment::describe(compiler.as_ref().ok());
+    let facts = environment::describe(None);
     let mut text = String::new();
     let mut line = |what: &str, found: &str, purpose: &str| {
         text += &format!(
@@ -63,7 +75,67 @@ pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
         version.as_deref().unwrap_or("missing"),
         "one test a case; `cargo install cargo-nextest --locked`",
     );
-    line("GPUs", "not supported by this build", "devices cuda and hip");
+    match probe::gpus() {
+        Ok(found) => {
+            for gpu in &found.gpus {
+                let name = format!(
+                    "{}, {}, sm_{}, {} multiprocessors",
+                    gpu.name,
+                    show_bytes(gpu.memory_bytes),
+                    gpu.capability,
+                    gpu.multiprocessors
+                );
+                line(
+                    &format!("GPU {}", gpu.number),
+                    &name,
+                    "device cuda: logical and process mode",
+                );
+            }
+            let driver = format!("{} ({})", found.driver_version(), found.path);
+            line("CUDA driver", &driver, "runs kernels on NVIDIA GPUs");
+        }
+        Err(why) => line("NVIDIA GPUs", "none", &format!("device cuda: {why}")),
+    }
+    match Nvrtc::find(0) {
+        Ok(nvrtc) => {
+            let found = format!("{} ({})", nvrtc.version(), nvrtc.path().display());
+            line(
+                "NVRTC",
+                &found,
+                &format!("builds kernels for NVIDIA GPUs; {OVERRIDE} names another"),
+            );
+            match nvrtc.includes().first() {
+                Some(folder) => {
+                    line("CUDA headers", &folder.display().to_string(), "cuda_fp16.h and others");
+                }
+                None => line("CUDA headers", "missing", "kernels that include cuda_fp16.h, say"),
+            }
+        }
+        Err(error) => line("NVRTC", "missing", &format!("{error} (name one in {OVERRIDE})")),
+    }
+    line("AMD GPUs", "not supported by this build", "device hip");
     emit(&text)?;
     Ok(if compiler.is_ok() { Exit::Passed } else { Exit::Missing })
+}
+
+/// The judge's speed on a GPU as a part of the GPU's own copy.
+fn measure() -> anyhow::Result<Exit> {
+    let machine = Machine::first_gpu(&Cache::open()?)?;
+    let mut text = format!("{}\n", machine.hardware());
+    for collective in [Collective::AllGather, Collective::AllReduce] {
+        let speeds = speeds(&machine.target, &problem(collective))?;
+        let gigabytes = |speed: f64| speed / 1e9;
+        text += &format!(
+            "{collective} of 8 ranks, 8192x8192 f32, {} of heaps: copy {:.0} GB/s read and written, \
+             fill {:.0} GB/s = {:.2} of it, verify {:.0} GB/s = {:.2} of it\n",
+            show_bytes(speeds.bytes),
+            gigabytes(speeds.copy),
+            gigabytes(speeds.fill),
+            speeds.fill / speeds.copy,
+            gigabytes(speeds.verify),
+            speeds.verify / speeds.copy,
+        );
+    }
+    emit(&text)?;
+    Ok(Exit::Passed)
 }

@@ -22,6 +22,7 @@ use crate::fuzz::draw::Space;
 use crate::fuzz::shares::Shares;
 use crate::fuzz::shrink::shrink;
 use crate::load::{Shelf, surroundings};
+use crate::machine::Machine;
 
 /// Compiling takes longer than running: no more objects than this.
 const OBJECTS: usize = 24;
@@ -76,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     let runner = Runner {
         options: Options { jobs, interrupted },
-        around: surroundings(shelf.cache, compiler),
+        around: surroundings(shelf.cache, Machine::cpu(compiler)),
     };
     let mut fuzzer = Fuzzer {
         arguments,

@@ -1,19 +1,22 @@
 //! `rankcheck list`: the cases that a run would take, one a line.
 
 use clap::Args;
-use kernels::DeviceName;
 use launch::runner::distinct_problems;
 
 use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
 use crate::load::{Shelf, load};
+use crate::machine::Device;
 
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     select: Select,
+    /// What would run the kernels; `auto` is the CPU.
+    #[arg(long, default_value = "auto")]
+    device: Device,
     /// Only the cases that cannot run here, each with the reason.
     #[arg(long)]
     unsupported: bool,
@@ -26,12 +29,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let shelf = Shelf::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
-    let chosen = arguments.select.choose(&loaded.cases)?;
+    let device = arguments.device.name();
+    let chosen = arguments.select.choose(&loaded.cases, device)?;
     let (mut unsupported, mut text) = (0, String::new());
     for (case, mode) in &chosen {
-        let reason = case.unsupported_in(DeviceName::Cpu, *mode);
+        let reason = case.unsupported_in(device, *mode);
         unsupported += usize::from(reason.is_some());
-        let name = case.name(DeviceName::Cpu, *mode);
+        let name = case.name(device, *mode);
         match reason {
             _ if arguments.count => {}
             Some(reason) if arguments.unsupported => text += &format!("{name}\n    {reason}\n"),

@@ -7,9 +7,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use kernels::Compiler;
-use launch::budget::Budget;
-use launch::builder::Builder;
 use launch::run::Surroundings;
 use launch::runner::Options;
 use launch::{CaseResult, Event, Runner, Schedules, Strategy};
@@ -19,7 +16,8 @@ use scenario::{Case, Mode};
 use crate::commands::select::{self, Select};
 use crate::environment;
 use crate::exit::Exit;
-use crate::load::{Shelf, load};
+use crate::load::{Shelf, load, surroundings};
+use crate::machine::DeviceArguments;
 use crate::shrink::{Shrinker, turns};
 
 /// More interleavings than this are too many, where nobody says.
@@ -30,9 +28,8 @@ const INTERLEAVINGS: u64 = 10_000;
 pub(crate) struct Arguments {
     #[command(flatten)]
     select: Select,
-    /// What runs the kernels.
-    #[arg(long, default_value = "auto")]
-    device: Device,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// `human`, `json`, `junit` or `markdown`, with `=PATH` for a file; repeatable
     /// [default: human].
     #[arg(long, value_name = "KIND[=PATH]", value_parser = report_argument)]
@@ -89,15 +86,6 @@ pub(crate) struct Arguments {
     verbose: bool,
 }
 
-/// What runs kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Device {
-    Auto,
-    Cpu,
-    Cuda,
-    Hip,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OrdersArgument {
     /// As many as are cheap, at least identity, reverse and one rotation.
@@ -113,29 +101,6 @@ enum StrategyArgument {
     /// Every interleaving of a small case, each once, as long as there are not more than
     /// --schedules [default: 10000].
     Exhaustive,
-}
-
-/// A device that was asked for by name and is not there.
-#[derive(Debug)]
-pub(crate) struct MissingDevice(&'static str);
-
-impl std::fmt::Display for MissingDevice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no device `{}`: this build runs kernels on the CPU only (--device cpu)", self.0)
-    }
-}
-
-impl std::error::Error for MissingDevice {}
-
-impl Device {
-    /// Refuses devices that this build cannot run kernels on.
-    pub(crate) fn require_cpu(self) -> Result<(), MissingDevice> {
-        match self {
-            Device::Auto | Device::Cpu => Ok(()),
-            Device::Cuda => Err(MissingDevice("cuda")),
-            Device::Hip => Err(MissingDevice("hip")),
-        }
-    }
 }
 
 /// Parses `KIND[=PATH]`.
@@ -175,11 +140,11 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// Loads, chooses, runs, reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments.device.require_cpu()?;
+    refuse_on_gpus(arguments)?;
     select::launching(&arguments.select.mode)?;
     let shelf = Shelf::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
-    let chosen = arguments.select.choose(&loaded.cases)?;
+    let chosen = arguments.select.choose(&loaded.cases, arguments.device.name())?;
     if chosen.is_empty() {
         eprintln!(
             "nothing selected: {} cases in {} files, none matches",
@@ -189,13 +154,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Nothing);
     }
     let mut reporters = reporters(&arguments.report, arguments.verbose)?;
-    let compiler = Compiler::find()?;
-    let environment = environment::describe(Some(&compiler));
+    let machine = arguments.device.open(&shelf.cache)?;
+    let environment = environment::describe(Some(&machine));
     let runner = Runner {
         options: Options { jobs: jobs(arguments), interrupted: interrupted()? },
         around: Surroundings {
-            builder: Builder::new(shelf.cache, compiler),
-            budget: Budget::of_this_machine(),
             timeout: arguments.timeout,
             all_orders: arguments.orders == OrdersArgument::All,
             schedules: schedules(arguments)?,
@@ -203,6 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             replay_arguments: replay_arguments(arguments),
             commit: environment.commit.clone(),
             dirty: environment.dirty,
+            ..surroundings(shelf.cache, machine)
         },
     };
     let mut broken: Option<ReportError> = None;
@@ -227,6 +191,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match broken {
         Some(error) => Err(error.into()),
         None => Ok(Exit::of(&summary, arguments.strict)),
+    }
+}
+
+/// What only the CPU's executor can do.
+fn refuse_on_gpus(arguments: &Arguments) -> anyhow::Result<()> {
+    let asked = [
+        (arguments.shrink, "--shrink"),
+        (arguments.strategy == StrategyArgument::Exhaustive, "--strategy exhaustive"),
+        (arguments.schedule_seed.is_some(), "--schedule-seed"),
+        (arguments.race, "--race"),
+        (arguments.weak, "--weak"),
+        (arguments.residency.is_some(), "--residency"),
+    ];
+    match asked.iter().find(|(given, _)| *given) {
+        Some((_, argument)) if arguments.device.name() != kernels::DeviceName::Cpu => {
+            anyhow::bail!("{argument} needs --device cpu: a GPU makes its own schedule")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -266,6 +248,8 @@ pub(crate) fn reporters(
 fn jobs(arguments: &Arguments) -> usize {
     match arguments.jobs {
         Some(jobs) => jobs.into(),
+        // Each has contexts of its own on the GPU, which takes turns between them.
+        None if arguments.device.name() != kernels::DeviceName::Cpu => 2,
         None => std::thread::available_parallelism().map_or(1, usize::from).min(8),
     }
 }
@@ -334,6 +318,7 @@ fn replay_arguments(arguments: &Arguments) -> String {
     let word = |folder: &PathBuf| launch::shell_word(&folder.display().to_string());
     let mut text: String =
         kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect();
+    text += &arguments.device.replay();
     if let Some(blocks) = arguments.residency {
         text += &format!(" --residency {blocks}");
     }

@@ -68,18 +68,22 @@ impl Select {
     }
 
     /// The chosen cases in their modes, in order of the files.
-    pub(crate) fn choose<'a>(&self, cases: &'a [Case]) -> anyhow::Result<Vec<(&'a Case, Mode)>> {
+    pub(crate) fn choose<'a>(
+        &self,
+        cases: &'a [Case],
+        device: DeviceName,
+    ) -> anyhow::Result<Vec<(&'a Case, Mode)>> {
         let filter = self.filter()?;
         let mut chosen = Vec::new();
         for case in cases {
             for mode in Mode::ALL {
-                let in_part = self.partition.is_none_or(|(part, of)| {
-                    hash(&case.name(DeviceName::Cpu, mode)) % of == part - 1
-                });
+                let in_part = self
+                    .partition
+                    .is_none_or(|(part, of)| hash(&case.name(device, mode)) % of == part - 1);
                 if self.mode.contains(&mode)
                     && case.modes.contains(&mode)
                     && in_part
-                    && filter.takes(case, DeviceName::Cpu, mode)
+                    && filter.takes(case, device, mode)
                 {
                     chosen.push((case, mode));
                 }

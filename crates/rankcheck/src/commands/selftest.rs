@@ -4,25 +4,24 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use kernels::Compiler;
 use launch::Runner;
 use launch::runner::Options;
 use report::{Kind, ReportFile};
 use scenario::Mode;
 
-use crate::commands::run::{Device, interrupted, report_argument};
+use crate::commands::run::{interrupted, report_argument};
 use crate::embedded;
 use crate::environment;
 use crate::exit::Exit;
 use crate::load::{Shelf, surroundings};
+use crate::machine::DeviceArguments;
 use crate::selftest::matrix;
 
 /// Arguments of `selftest`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What runs the kernels.
-    #[arg(long, default_value = "auto")]
-    device: Device,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// How ranks exist.
     #[arg(long, value_delimiter = ',', default_value = "logical,process")]
     mode: Vec<Mode>,
@@ -36,7 +35,6 @@ pub(crate) struct Arguments {
 
 /// Runs all mutants and twins, and reports what was caught.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    arguments.device.require_cpu()?;
     let mut reports = reports(arguments)?;
     let shelf = Shelf::open(&[])?;
     let folder = match &arguments.mutants {
@@ -46,12 +44,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             unpacked.context("writing the embedded mutants to the cache folder")?
         }
     };
-    let compiler = Compiler::find()?;
-    let environment = environment::describe(Some(&compiler));
+    let machine = arguments.device.open(&shelf.cache)?;
+    let environment = environment::describe(Some(&machine));
     let jobs = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     let runner = Runner {
         options: Options { jobs, interrupted: interrupted()? },
-        around: surroundings(shelf.cache, compiler),
+        around: surroundings(shelf.cache, machine),
     };
     let matrix = matrix::run(&folder, &shelf.library, &arguments.mode, &runner, environment)?;
     for (kind, file) in &mut reports {

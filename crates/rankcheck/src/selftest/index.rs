@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use collectives::{Finding, FindingKind};
+use kernels::DeviceName;
 use scenario::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +40,20 @@ pub(crate) struct Mutant {
     pub modes: Option<Vec<Mode>>,
     /// The finding that kills it.
     pub expect: Option<Expected>,
+    /// What differs on a GPU.
+    pub on_gpu: Option<OnGpu>,
     /// Why it is right in spite of its looks.
     pub survives: Option<String>,
+}
+
+/// What a GPU shows of a mutant, where that is not what the CPU's executor shows.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OnGpu {
+    /// Another finding kills it there.
+    Expect(Expected),
+    /// Nothing does, and why.
+    Hidden(String),
 }
 
 /// A finding and its place; what is not said is not compared.
@@ -100,6 +113,35 @@ impl Mutant {
     pub(crate) fn name(&self) -> String {
         let scenario = self.scenario.strip_suffix(".yaml").unwrap_or(&self.scenario);
         format!("{scenario}/{}", self.mutant)
+    }
+
+    /// Why a device cannot show it; `None` where it can.
+    pub(crate) fn hidden_on(&self, device: DeviceName) -> Option<String> {
+        let kind = self.expect.as_ref().map(|expected| expected.finding);
+        match (device, &self.on_gpu, kind) {
+            (DeviceName::Cpu, _, _) | (_, Some(OnGpu::Expect(_)), _) => None,
+            (_, Some(OnGpu::Hidden(why)), _) => Some(why.clone()),
+            (
+                _,
+                None,
+                Some(
+                    FindingKind::DataRace
+                    | FindingKind::PacketOverwrite
+                    | FindingKind::Deadlock
+                    | FindingKind::BarrierDivergence
+                    | FindingKind::WrittenTwice,
+                ),
+            ) => Some("a GPU does not report accesses, waits or barriers".into()),
+            (_, None, _) => None,
+        }
+    }
+
+    /// The finding that kills it on a device.
+    pub(crate) fn expected_on(&self, device: DeviceName) -> Option<&Expected> {
+        match (device, &self.on_gpu) {
+            (DeviceName::Cuda | DeviceName::Hip, Some(OnGpu::Expect(expected))) => Some(expected),
+            _ => self.expect.as_ref(),
+        }
     }
 
     /// Whether its fault shows in a mode.

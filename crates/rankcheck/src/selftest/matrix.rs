@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use kernels::{Build, Library};
+use kernels::{Build, DeviceName, Library};
 use launch::{CaseResult, Environment, Event, Runner, Verdict};
 use scenario::{Case, Mode, expand, find};
 use serde::Serialize;
@@ -101,7 +101,8 @@ pub(crate) fn run(
     let started = Instant::now();
     let index = Index::read(folder)?;
     let cases = cases(folder, &index, library)?;
-    let trials = trials(&index, &cases, modes)?;
+    let device = runner.around.target.device();
+    let trials = trials(&index, &cases, modes, device)?;
     let mut results = BTreeMap::new();
     let selected = selected(&trials);
     let run = runner.run(&selected, environment.clone(), &mut |event| {
@@ -111,7 +112,8 @@ pub(crate) fn run(
     })?;
     let mut rows: Vec<Row> = trials.iter().map(|trial| trial.judge(&results, runner)).collect();
     let shown: Vec<String> = rows.iter().map(|row| row.mutant.clone()).collect();
-    rows.extend(index.mutants.iter().filter(|m| !shown.contains(&m.name())).map(not_in_mode));
+    let rest = index.mutants.iter().filter(|m| !shown.contains(&m.name()));
+    rows.extend(rest.map(|mutant| not_here(mutant, device)));
     rows.extend(index.waiting.iter().map(|waiting| Row {
         rows: waiting.rows.clone(),
         mechanism: waiting.mechanism.clone(),
@@ -140,6 +142,7 @@ fn trials<'a>(
     index: &'a Index,
     cases: &'a Cases,
     modes: &[Mode],
+    device: DeviceName,
 ) -> anyhow::Result<Vec<Trial<'a>>> {
     let mut trials = Vec::new();
     for mutant in &index.mutants {
@@ -154,7 +157,8 @@ fn trials<'a>(
         let context = || format!("mutant {}", mutant.name());
         let case = of(&mutant.mutant).with_context(context)?;
         let twin = of(TWIN).with_context(context)?;
-        let shown = |mode: &Mode| case.modes.contains(mode) && mutant.shows_in(*mode);
+        let hidden = mutant.hidden_on(device).is_some();
+        let shown = |mode: &Mode| !hidden && case.modes.contains(mode) && mutant.shows_in(*mode);
         let modes = modes.iter().copied().filter(shown);
         trials.extend(modes.map(|mode| Trial { mutant, mode, case, twin }));
     }
@@ -177,10 +181,10 @@ impl Trial<'_> {
         let missing = || untestable(self.mutant.name(), "the run ended before it".into());
         let (Some(result), Some(twin)) = (of(self.case), of(self.twin)) else { return missing() };
         let (outcome, finding, reason) = match self.is_mutant(runner) {
-            Ok(()) => verdict(self.mutant, result),
+            Ok(()) => verdict(self.mutant, runner.around.target.device(), result),
             Err(why) => (Outcome::Missed, None, Some(why)),
         };
-        let twin_reason = (twin.verdict != Verdict::Pass).then(|| {
+        let twin_reason = (!passed_or_unsupported(twin)).then(|| {
             let why = twin.findings.first().map(|finding| finding.explanation.clone());
             format!("the twin: {:?}, {}; {}", twin.verdict, why.unwrap_or_default(), twin.replay)
         });
@@ -191,7 +195,7 @@ impl Trial<'_> {
             mode: Some(self.mode),
             outcome,
             twin: Some(if twin_reason.is_none() { Twin::Pass } else { Twin::Fail }),
-            expected: self.mutant.expect.clone(),
+            expected: self.mutant.expected_on(runner.around.target.device()).cloned(),
             finding,
             reason: reason.or(twin_reason),
             seconds: result.duration_s,
@@ -202,7 +206,11 @@ impl Trial<'_> {
     /// A mutant whose switch changes nothing proves nothing.
     fn is_mutant(&self, runner: &Runner) -> Result<(), String> {
         let object = |case: &Case| {
-            let object = runner.around.builder.object(case, 0, Build::Fast);
+            let build = match runner.around.target.device() {
+                DeviceName::Cpu => Build::Fast,
+                gpu => Build::Gpu(gpu),
+            };
+            let object = runner.around.builder.object(case, 0, build);
             object.map(|object| object.sha256).map_err(|error| error.to_string())
         };
         match object(self.case)? == object(self.twin)? {
@@ -213,9 +221,13 @@ impl Trial<'_> {
 }
 
 /// The outcome, the finding that decided it, and a reason where one is needed.
-fn verdict(mutant: &Mutant, result: &CaseResult) -> (Outcome, Option<Expected>, Option<String>) {
+fn verdict(
+    mutant: &Mutant,
+    device: DeviceName,
+    result: &CaseResult,
+) -> (Outcome, Option<Expected>, Option<String>) {
     let first = result.findings.first();
-    match (&mutant.expect, &mutant.survives, result.verdict) {
+    match (mutant.expected_on(device), &mutant.survives, result.verdict) {
         (_, _, Verdict::Unsupported | Verdict::NotRun) => {
             let reason = result.reason.as_ref().map(ToString::to_string);
             (Outcome::Untestable, None, reason)
@@ -237,13 +249,19 @@ fn verdict(mutant: &Mutant, result: &CaseResult) -> (Outcome, Option<Expected>, 
     }
 }
 
-fn not_in_mode(mutant: &Mutant) -> Row {
-    let reason = match &mutant.modes {
-        Some(modes) => {
+/// A twin that the device cannot run accuses nobody.
+fn passed_or_unsupported(twin: &CaseResult) -> bool {
+    matches!(twin.verdict, Verdict::Pass | Verdict::Unsupported)
+}
+
+fn not_here(mutant: &Mutant, device: DeviceName) -> Row {
+    let reason = match (&mutant.modes, mutant.hidden_on(device)) {
+        (_, Some(why)) => why,
+        (Some(modes), None) => {
             let modes: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
             format!("shows in {} mode only", modes.join(" and "))
         }
-        None => "its scenario does not run in the modes that were asked for".into(),
+        (None, None) => "its scenario does not run in the modes that were asked for".into(),
     };
     let Mutant { rows, mechanism, .. } = mutant;
     Row {
@@ -275,13 +293,14 @@ impl Summary {
         let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
         let twins = || results.values().filter(|result| result.variant == TWIN);
         let passed = twins().filter(|twin| twin.verdict == Verdict::Pass).count();
+        let failed = twins().filter(|twin| !passed_or_unsupported(twin)).count();
         Summary {
             caught: count(Outcome::Caught),
             missed: count(Outcome::Missed),
             expected_survivors: count(Outcome::ExpectedSurvivor),
             untestable: count(Outcome::Untestable),
             twins_passed: passed,
-            twins_failed: twins().count() - passed,
+            twins_failed: failed,
             ..Summary::default()
         }
     }

@@ -1,0 +1,197 @@
+//! The judging process itself: heaps on GPUs, filled and compared. It never loads a kernel under
+//! test.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use collectives::{Finding, HeapPlan, Problem, Rank, image, verify};
+use device::DeviceError;
+use device::cpu::{Phase, RankControl};
+use device::cuda::judge::CallJudge;
+use device::cuda::{GpuJudge, Heaps};
+
+use crate::judge::{Answer, Ask};
+use crate::measure::{Speeds, measure};
+use crate::protocol;
+
+/// Until the parent closes the stream. `judge` is the compiled judge; without one, heaps are judged
+/// here on the host.
+pub(crate) fn serve(
+    mut stream: UnixStream,
+    own: &RankControl,
+    judge: Option<&Path>,
+) -> std::io::Result<()> {
+    protocol::send(&mut stream, &Answer::Hello(env!("CARGO_PKG_VERSION").into()))?;
+    own.enter(Phase::Hello);
+    let mut bench: Option<Bench> = None;
+    loop {
+        let ask: Ask = match protocol::receive(&mut stream) {
+            Ok(ask) => ask,
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let answer = match &mut bench {
+            Some(bench) => bench.answer(ask),
+            None => Bench::new(judge).and_then(|new| bench.insert(new).answer(ask)),
+        };
+        let answer = answer.unwrap_or_else(|error| Answer::Failed(error.to_string()));
+        protocol::send(&mut stream, &answer)?;
+    }
+}
+
+/// Heaps, and what judges them.
+struct Bench {
+    heaps: Heaps,
+    judge: Option<PathBuf>,
+    /// The judge on a GPU, once there are heaps.
+    gpu: Option<GpuJudge>,
+    /// The case that is being judged.
+    current: Option<Current>,
+    /// Copies of heaps on the host, where they are judged there.
+    copies: Vec<Vec<u8>>,
+}
+
+/// A problem, laid out, with what the GPU knows of its calls.
+struct Current {
+    problem: Problem,
+    plan: HeapPlan,
+    calls: Vec<Option<CallJudge>>,
+}
+
+impl Bench {
+    fn new(judge: Option<&Path>) -> Result<Bench, DeviceError> {
+        let (heaps, judge) = (Heaps::new()?, judge.map(Path::to_owned));
+        Ok(Bench { heaps, judge, gpu: None, current: None, copies: Vec::new() })
+    }
+
+    fn answer(&mut self, ask: Ask) -> Result<Answer, DeviceError> {
+        Ok(match ask {
+            Ask::Reserve { gpus, bytes } => Answer::Reserved(self.reserve(&gpus, bytes)?),
+            Ask::Fill { problem, call } => {
+                self.take_up(*problem)?;
+                self.fill(call)?;
+                Answer::Filled
+            }
+            Ask::Judge { problem, call } => {
+                self.take_up(*problem)?;
+                let findings = serde_json::to_string(&self.judge(call)?);
+                Answer::Judged(findings.map_err(|error| system("saying what is wrong", &error))?)
+            }
+            Ask::Measure { problem } => {
+                self.take_up(*problem)?;
+                Answer::Measured(self.measure()?)
+            }
+            Ask::Read { rank, offset, bytes } => {
+                let mut copy = vec![0; bytes as usize];
+                self.heaps.read(rank, offset, &mut copy)?;
+                Answer::Bytes(copy)
+            }
+        })
+    }
+
+    fn reserve(
+        &mut self,
+        gpus: &[u32],
+        bytes: u64,
+    ) -> Result<Vec<device::HeapHandle>, DeviceError> {
+        // What the GPU knows of a case holds addresses of heaps.
+        self.forget();
+        let handles = self.heaps.reserve(gpus, bytes)?;
+        self.gpu = match &self.judge {
+            None => None,
+            Some(path) => {
+                let object = std::fs::read(path);
+                let object = object.map_err(|error| system(&path.display().to_string(), &error))?;
+                Some(GpuJudge::load(&mut self.heaps, gpus, &object)?)
+            }
+        };
+        Ok(handles)
+    }
+
+    /// Lays a problem out, unless it is the one that is laid out.
+    fn take_up(&mut self, problem: Problem) -> Result<(), DeviceError> {
+        if self.current.as_ref().is_some_and(|current| current.problem == problem) {
+            return Ok(());
+        }
+        self.forget();
+        let plan = HeapPlan::new(&problem).map_err(|error| system("laying out heaps", &error))?;
+        let calls = problem.calls.iter().map(|_| None).collect();
+        self.current = Some(Current { problem, plan, calls });
+        Ok(())
+    }
+
+    /// Gives back what the GPU knows of the current case.
+    fn forget(&mut self) {
+        if let (Some(current), Some(gpu)) = (self.current.take(), &mut self.gpu) {
+            current.calls.into_iter().flatten().for_each(|call| call.release(gpu));
+        }
+    }
+
+    fn fill(&mut self, call: usize) -> Result<(), DeviceError> {
+        if let Some((judge, gpu, _)) = self.on_gpu(call)? {
+            judge.fill(gpu)?;
+            // Ranks launch in processes of their own, which this one's queue does not hold up.
+            return gpu.finish();
+        }
+        let Current { problem, plan, .. } = self.current.as_ref().expect("taken up");
+        room(&mut self.copies, problem, plan);
+        let mut copies: Vec<&mut [u8]> = self.copies.iter_mut().map(Vec::as_mut_slice).collect();
+        image::fill(problem, plan, call, &mut copies);
+        for (rank, copy) in (0..).map(Rank).zip(&self.copies) {
+            self.heaps.write(rank, 0, copy)?;
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self) -> Result<Speeds, DeviceError> {
+        let places = self.heaps.addresses(2)?;
+        let Some((judge, gpu, (problem, plan))) = self.on_gpu(0)? else {
+            return Err(system("measuring", &"heaps are judged on the host"));
+        };
+        // One heap onto another; the fill that is measured next mends it.
+        let copied = plan.bytes / 16 * 16;
+        let bytes = plan.bytes * u64::from(problem.world);
+        measure(gpu, judge, bytes, (places[0], places[1], copied))
+    }
+
+    fn judge(&mut self, call: usize) -> Result<Vec<Finding>, DeviceError> {
+        if let Some((judge, gpu, (problem, plan))) = self.on_gpu(call)? {
+            return judge.verify(gpu, problem, plan);
+        }
+        let Current { problem, plan, .. } = self.current.as_ref().expect("taken up");
+        room(&mut self.copies, problem, plan);
+        for (rank, copy) in (0..).map(Rank).zip(&mut self.copies) {
+            self.heaps.read(rank, 0, copy)?;
+        }
+        let copies: Vec<&[u8]> = self.copies.iter().map(Vec::as_slice).collect();
+        Ok(verify(problem, plan, call, &copies))
+    }
+
+    /// What judges a call on the GPU; `None` where the host judges.
+    #[expect(clippy::type_complexity, reason = "three things that belong together, used at once")]
+    fn on_gpu(
+        &mut self,
+        call: usize,
+    ) -> Result<Option<(&CallJudge, &mut GpuJudge, (&Problem, &HeapPlan))>, DeviceError> {
+        let Some(gpu) = &mut self.gpu else { return Ok(None) };
+        let Current { problem, plan, calls } = self.current.as_mut().expect("taken up");
+        let judge = match &mut calls[call] {
+            Some(judge) => judge,
+            empty => {
+                let heaps = self.heaps.addresses(problem.world)?;
+                empty.insert(CallJudge::new(gpu, problem, plan, call, &heaps)?)
+            }
+        };
+        Ok(Some((judge, gpu, (problem, plan))))
+    }
+}
+
+/// Room for copies of all heaps.
+fn room(copies: &mut Vec<Vec<u8>>, problem: &Problem, plan: &HeapPlan) {
+    copies.resize_with(problem.world as usize, Vec::new);
+    copies.iter_mut().for_each(|copy| copy.resize(plan.bytes as usize, 0));
+}
+
+fn system(what: &str, error: &dyn std::fmt::Display) -> DeviceError {
+    DeviceError::System { what: what.into(), reason: error.to_string() }
+}

@@ -1,0 +1,117 @@
+//! How fast a GPU's judge is, beside how fast the GPU copies: two figures of one run.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use collectives::{
+    Call, Collective, DType, Data, Details, GroupRank, GroupSpec, HeapPlan, Init, Layout, Numerics,
+    Problem, Shape, Tile,
+};
+use device::DeviceError;
+use device::cuda::GpuJudge;
+use device::cuda::judge::CallJudge;
+use serde::{Deserialize, Serialize};
+
+use crate::pool::{Pool, PoolError};
+use crate::target::Target;
+
+/// Each figure is the median of so many runs.
+const RUNS: usize = 5;
+
+/// What was measured, in bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Speeds {
+    /// Bytes of all heaps.
+    pub bytes: u64,
+    /// A copy on the GPU, bytes read and bytes written.
+    pub copy: f64,
+    /// Filling heaps: bytes written.
+    pub fill: f64,
+    /// Comparing heaps that are right: bytes read.
+    pub verify: f64,
+}
+
+/// A collective of eight ranks with 64 Mi elements each, as the judge sees it.
+pub fn problem(collective: Collective) -> Problem {
+    let world = 8;
+    let call = Call {
+        shape: Shape { m: 8192, n: 8192 },
+        group: GroupSpec::World.resolve(world).expect("the world is a group"),
+        tile: Tile { m: 1, n: 1 },
+        blocks: 1,
+        root: GroupRank(0),
+        details: Details::default(),
+    };
+    Problem {
+        collective,
+        world,
+        dtype: DType::F32,
+        layout: Layout::default(),
+        in_place: false,
+        guard_bytes: 4096,
+        data: Data::Keyed,
+        workspaces: Vec::new(),
+        numerics: Numerics::default(),
+        output_init: Init::Poison,
+        calls: vec![call],
+        seed: 7,
+    }
+}
+
+/// Measures the judge of a target on a problem.
+///
+/// # Errors
+/// No memory, or no GPU.
+pub fn speeds(target: &Target, problem: &Problem) -> Result<Speeds, PoolError> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let plan = HeapPlan::new(problem).map_err(|error| PoolError::System {
+        what: "laying out heaps".into(),
+        reason: error.to_string(),
+    })?;
+    let mut pool = Pool::new(target.clone(), &NEVER)?;
+    pool.reserve(problem.world, plan.bytes, 0)?;
+    pool.measure(problem)
+}
+
+/// In the judging process.
+pub(crate) fn measure(
+    gpu: &mut GpuJudge,
+    judge: &CallJudge,
+    bytes: u64,
+    (from, to, copied): (u64, u64, u64),
+) -> Result<Speeds, DeviceError> {
+    let mut median = |what: &mut dyn FnMut(&mut GpuJudge) -> Result<(), DeviceError>| {
+        let mut times = Vec::new();
+        for run in 0..=RUNS {
+            let started = Instant::now();
+            what(gpu)?;
+            gpu.finish()?;
+            // The first one warms up.
+            if run > 0 {
+                times.push(started.elapsed());
+            }
+        }
+        times.sort();
+        Ok::<Duration, DeviceError>(times[RUNS / 2])
+    };
+    let copy = median(&mut |gpu| gpu.copy(to, from, copied))?;
+    let fill = median(&mut |gpu| judge.fill_expected(gpu))?;
+    let mut wrong = 0;
+    let verify = median(&mut |gpu| {
+        wrong += judge.wrong_bytes(gpu)?;
+        Ok(())
+    })?;
+    if wrong > 0 {
+        return Err(DeviceError::System {
+            what: "measuring the judge".into(),
+            reason: format!("{wrong} bytes differ from what it wrote itself"),
+        });
+    }
+    let speed = |bytes: u64, time: Duration| bytes as f64 / time.as_secs_f64();
+    Ok(Speeds {
+        bytes,
+        copy: speed(2 * copied, copy),
+        fill: speed(bytes, fill),
+        verify: speed(bytes, verify),
+    })
+}

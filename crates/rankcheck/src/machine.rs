@@ -1,0 +1,184 @@
+//! From `--device` and `--gpus` to what a run needs: target, toolchain, memory.
+
+use std::fmt;
+
+use clap::{Args, ValueEnum};
+use device::cuda::{Gpu, Nvrtc, judge};
+use kernels::{Cache, Compiler, DeviceName, Toolchain, plain_module};
+use launch::budget::Budget;
+use launch::{Target, probe};
+
+/// Arguments that choose a device, the same for every verb that runs kernels.
+#[derive(Debug, Args)]
+pub(crate) struct DeviceArguments {
+    /// What runs the kernels; `auto` is the CPU.
+    #[arg(long, default_value = "auto")]
+    pub device: Device,
+    /// The GPUs to use: rank r of a process case runs on the r-th of them, and round again
+    /// [default: all].
+    #[arg(long, value_delimiter = ',', value_name = "N,..")]
+    pub gpus: Vec<u32>,
+    /// Where heaps on a GPU are judged: by kernels of its own, or from copies by the CPU's judge.
+    #[arg(long, default_value = "device")]
+    pub verify: Verify,
+}
+
+/// What runs kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    Auto,
+    Cpu,
+    Cuda,
+    Hip,
+}
+
+impl Device {
+    /// Its name in ids.
+    pub(crate) fn name(self) -> DeviceName {
+        match self {
+            Device::Auto | Device::Cpu => DeviceName::Cpu,
+            Device::Cuda => DeviceName::Cuda,
+            Device::Hip => DeviceName::Hip,
+        }
+    }
+}
+
+/// Where heaps on a GPU are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Verify {
+    Device,
+    Host,
+}
+
+/// A device that was asked for by name and is not there.
+#[derive(Debug)]
+pub(crate) struct MissingDevice {
+    name: &'static str,
+    why: String,
+}
+
+impl fmt::Display for MissingDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no device `{}`: {} (`rankcheck doctor` says what is here)", self.name, self.why)
+    }
+}
+
+impl std::error::Error for MissingDevice {}
+
+/// What a run runs on.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub target: Target,
+    pub toolchain: Toolchain,
+    pub budget: Budget,
+    /// The GPUs in use.
+    pub gpus: Vec<Gpu>,
+}
+
+/// Of a GPU's memory, heaps may use this part; contexts and modules need some.
+const PART: f64 = 0.85;
+
+impl DeviceArguments {
+    /// The device's name in ids.
+    pub(crate) fn name(&self) -> DeviceName {
+        self.device.name()
+    }
+
+    /// As arguments of a command that runs a case again.
+    pub(crate) fn replay(&self) -> String {
+        let mut text = match self.device {
+            Device::Auto | Device::Cpu => String::new(),
+            Device::Cuda => " --device cuda".into(),
+            Device::Hip => " --device hip".into(),
+        };
+        if !self.gpus.is_empty() {
+            let gpus: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
+            text += &format!(" --gpus {}", gpus.join(","));
+        }
+        if self.verify == Verify::Host {
+            text += " --verify host";
+        }
+        text
+    }
+
+    /// Finds everything that the device needs.
+    ///
+    /// # Errors
+    /// Something is missing.
+    pub(crate) fn open(&self, cache: &Cache) -> anyhow::Result<Machine> {
+        match self.device {
+            Device::Auto | Device::Cpu => Ok(Machine::cpu(Compiler::find()?)),
+            Device::Cuda => self.cuda(cache),
+            Device::Hip => Err(MissingDevice {
+                name: "hip",
+                why: "this build runs kernels on CPUs and NVIDIA GPUs".into(),
+            }
+            .into()),
+        }
+    }
+
+    fn cuda(&self, cache: &Cache) -> anyhow::Result<Machine> {
+        let missing = |why: String| MissingDevice { name: "cuda", why };
+        let found = probe::gpus().map_err(missing)?;
+        let numbers = match self.gpus.is_empty() {
+            true => found.gpus.iter().map(|gpu| gpu.number).collect(),
+            false => self.gpus.clone(),
+        };
+        let mut gpus = Vec::new();
+        for number in &numbers {
+            let gpu = found.gpus.iter().find(|gpu| gpu.number == *number);
+            let gpu = gpu.ok_or_else(|| {
+                missing(format!("there is no GPU {number} among the {} here", found.gpus.len()))
+            })?;
+            gpus.push(gpu.clone());
+        }
+        let first = gpus.first().ok_or_else(|| missing("the driver finds no GPU".into()))?;
+        if let Some(other) = gpus.iter().find(|gpu| gpu.capability != first.capability) {
+            let why = format!(
+                "GPU {} and GPU {} have different architectures; name those of one with --gpus",
+                first.number, other.number
+            );
+            return Err(missing(why).into());
+        }
+        let nvrtc = Nvrtc::find(first.capability).map_err(|error| missing(error.to_string()))?;
+        let judge = match self.verify {
+            Verify::Host => None,
+            Verify::Device => Some(plain_module(cache, &nvrtc, judge::SOURCE_NAME, judge::SOURCE)?),
+        };
+        let memory = gpus.iter().map(|gpu| gpu.memory_bytes).min().unwrap_or(0);
+        Ok(Machine {
+            target: Target::Cuda { gpus: numbers, judge },
+            toolchain: Toolchain::Runtime(nvrtc.shared()),
+            budget: Budget::new((memory as f64 * PART) as u64),
+            gpus,
+        })
+    }
+}
+
+impl Machine {
+    /// The host's processor.
+    pub(crate) fn cpu(compiler: Compiler) -> Machine {
+        Machine {
+            target: Target::Cpu,
+            toolchain: compiler.into(),
+            budget: Budget::of_this_machine(),
+            gpus: Vec::new(),
+        }
+    }
+
+    /// The first NVIDIA GPU.
+    ///
+    /// # Errors
+    /// Something is missing.
+    pub(crate) fn first_gpu(cache: &Cache) -> anyhow::Result<Machine> {
+        let device =
+            DeviceArguments { device: Device::Cuda, gpus: vec![0], verify: Verify::Device };
+        device.open(cache)
+    }
+
+    /// The hardware that runs kernels, in words.
+    pub(crate) fn hardware(&self) -> String {
+        let Some(first) = self.gpus.first() else { return device::cpu::describe_hardware() };
+        format!("{} x {}", self.gpus.len(), first.name)
+    }
+}

@@ -1,0 +1,2 @@
+// stdint.h for NVRTC, which has no C library.
+#include "rc_nvrtc.h"

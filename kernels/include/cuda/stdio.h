@@ -1,0 +1,2 @@
+// stdio.h for NVRTC, which knows printf and assert by itself.
+#pragma once
