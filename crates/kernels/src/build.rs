@@ -179,7 +179,10 @@ impl Recipe {
         let source = self.source()?;
         let unit = self.gpu_unit(&source);
         let folders = self.folders();
-        let key = hash(format!("1\0{}\0{folders:?}\0{unit}", compiler.identity()).as_bytes());
+        // Unlike the CPU's, this unit does not name its entries.
+        let Recipe { entries, .. } = self;
+        let identity = compiler.identity();
+        let key = hash(format!("2\0{identity}\0{folders:?}\0{entries:?}\0{unit}").as_bytes());
         let (found, fresh) = match cache.look_up(&key) {
             Some(found) => (found, false),
             None => {

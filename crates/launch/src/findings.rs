@@ -211,7 +211,13 @@ impl Context<'_> {
     }
 
     /// What a kernel did that lost its process's use of the GPU.
-    pub fn faulted(&self, fault: Fault, rank: Option<Rank>, text: &str) -> Finding {
+    pub fn faulted(
+        &self,
+        fault: Fault,
+        rank: Option<Rank>,
+        text: &str,
+        sanitized: bool,
+    ) -> Finding {
         let (kind, what) = match fault {
             Fault::IllegalAddress => {
                 (FindingKind::OutOfBounds, "the kernel touched an address that is not mapped")
@@ -222,8 +228,8 @@ impl Context<'_> {
             Fault::Other => (FindingKind::Crashed, "the kernel was stopped by the GPU"),
         };
         let who = rank.map_or_else(|| "some rank".into(), |rank| format!("rank {rank}"));
-        let text =
-            format!("{who}, call {}: {what}: {text}; `--sanitizer` names the place", self.call);
+        let hint = if sanitized { "" } else { " (`--sanitizer` names the place)" };
+        let text = format!("{who}, call {}: {what}: {text}{hint}", self.call);
         Finding::event(kind, rank, Some(self.call), text)
     }
 

@@ -86,6 +86,7 @@ impl Judge {
             // Not the mark of rank processes, which end with all that they started.
             mark: ("RANKCHECK_JUDGE", mark),
             descriptors: vec![(control.fd(), CONTROL_FD)],
+            under: None,
         })?;
         let (gpus, handles) = (Vec::new(), Vec::new());
         let mut judge = Judge { process, interrupted, gpus, bytes: 0, handles };

@@ -28,6 +28,7 @@ pub mod protocol;
 mod races;
 pub mod run;
 pub mod runner;
+mod sanitizer;
 pub mod schedules;
 pub mod shrink;
 pub mod source_lines;

@@ -1,6 +1,7 @@
 //! A pool of rank processes with their heaps: started once, reused from case to case, renewed
 //! after anything but a pass.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -118,6 +119,7 @@ impl Pool {
             arguments: vec![self.target.to_string()],
             mark: (MARK, &self.mark),
             descriptors,
+            under: self.target.sanitizer().map(PathBuf::as_path),
         })
     }
 
@@ -166,6 +168,11 @@ impl Pool {
     /// The device is lost.
     pub fn copy_of_heap(&mut self, rank: Rank, bytes: u64) -> Result<Vec<u8>, PoolError> {
         self.heaps.copy(&self.control, rank, bytes)
+    }
+
+    /// What a process has printed since this was last asked.
+    pub(crate) fn printed(&mut self, process: usize) -> String {
+        self.processes[process].printed()
     }
 
     /// A process's part of the control board.

@@ -52,6 +52,7 @@ pub fn gpus() -> Result<Gpus, String> {
             arguments: vec![ROLE.into()],
             mark: (crate::pool::MARK, "probe"),
             descriptors: Vec::new(),
+            under: None,
         })?;
         let answers = process::gather(&mut [&mut child], &control, &NEVER, PATIENCE);
         child.kill();

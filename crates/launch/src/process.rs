@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
 use std::process::{Child, Command as Process, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -86,6 +87,8 @@ pub(crate) struct Birth<'a> {
     pub mark: (&'static str, &'a str),
     /// Descriptors that it inherits, each under a number.
     pub descriptors: Vec<(BorrowedFd<'a>, i32)>,
+    /// A program that it runs under.
+    pub under: Option<&'a Path>,
 }
 
 /// A child of the pool.
@@ -97,6 +100,8 @@ pub(crate) struct ChildProcess {
     stream: UnixStream,
     inbox: Inbox,
     output: File,
+    /// Bytes of its output that were looked at.
+    heard: u64,
 }
 
 impl ChildProcess {
@@ -114,9 +119,19 @@ impl ChildProcess {
         });
         let mappings = mappings.collect::<Result<Vec<_>, PoolError>>()?;
         // Both ends of its output append to one file, which nobody can find by name.
-        let mut command = Process::new("/proc/self/exe");
+        let mut command = match birth.under {
+            None => {
+                let mut command = Process::new("/proc/self/exe");
+                command.arg0("rankcheck");
+                command
+            }
+            Some(program) => {
+                let mut command = Process::new(program);
+                command.arg(format!("/proc/{}/exe", std::process::id()));
+                command
+            }
+        };
         command
-            .arg0("rankcheck")
             .arg(MARKER)
             .arg(birth.number.to_string())
             .args(&birth.arguments)
@@ -132,7 +147,8 @@ impl ChildProcess {
         let pid = rustix::process::Pid::from_child(&child);
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| start(error.into()))?;
         let inbox = Inbox::default();
-        Ok(ChildProcess { number: birth.number, child, pidfd, stream: ours, inbox, output })
+        let (number, heard) = (birth.number, 0);
+        Ok(ChildProcess { number, child, pidfd, stream: ours, inbox, output, heard })
     }
 
     /// Tells it something. A process that is gone is noticed by [`gather`].
@@ -207,6 +223,17 @@ impl ChildProcess {
     /// Waits for its end.
     pub(crate) fn reap(&mut self) {
         let _ = self.child.wait();
+    }
+
+    /// What it has printed since this was last asked, at most 64 KiB of it.
+    pub(crate) fn printed(&mut self) -> String {
+        const MOST: u64 = 1 << 16;
+        let mut text = Vec::new();
+        if self.output.seek(SeekFrom::Start(self.heard)).is_ok() {
+            let _ = (&self.output).take(MOST).read_to_end(&mut text);
+        }
+        self.heard = self.output.metadata().map_or(self.heard, |metadata| metadata.len());
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Its process id.

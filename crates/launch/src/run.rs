@@ -20,6 +20,7 @@ use crate::job::Job;
 use crate::orders::{self, Effort, Orders};
 use crate::pool::{Pool, PoolError};
 use crate::protocol::{Command, Reply, Start};
+use crate::sanitizer;
 use crate::schedules::{Schedules, Strategy, Way, show_turns};
 use crate::target::Target;
 use crate::trace;
@@ -97,7 +98,11 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
     if result.verdict == Verdict::Pass && !result.findings.is_empty() {
         result.verdict = Verdict::Fail;
     }
-    if result.verdict == Verdict::Fail {
+    // On a GPU a kernel that ended cannot have harmed its process.
+    let harmless = mode != Mode::Host
+        && around.target.device() != DeviceName::Cpu
+        && !result.findings.iter().any(|finding| is_loss(finding.kind));
+    if result.verdict == Verdict::Fail && !harmless {
         pool.stop();
     }
     if pool.held_bytes() > HELD_BYTES {
@@ -521,6 +526,7 @@ impl<'a> Run<'a> {
         let mut hash = self.schedule_hash;
         let (mut recorded, mut involved) = (Vec::new(), Vec::new());
         let context = self.context(call);
+        let sanitized = self.around.target.sanitizer().is_some();
         for (reply, process) in replies.into_iter().zip(&processes) {
             match reply {
                 Ok(Reply::Finished(launched)) => {
@@ -545,7 +551,7 @@ impl<'a> Run<'a> {
                 }
                 Ok(Reply::Faulted { fault, rank, text }) => {
                     let own = (self.mode == Mode::Process).then_some(Rank(*process as u32));
-                    findings.push(context.faulted(fault, rank.or(own), &text));
+                    findings.push(context.faulted(fault, rank.or(own), &text, sanitized));
                 }
                 Ok(other) => findings.push(self.unexpected(*process, call, &other)),
                 Err(loss) => findings.push(context.lost(&loss)),
@@ -555,6 +561,12 @@ impl<'a> Run<'a> {
         self.schedule_hash = hash;
         self.recorded.extend(recorded);
         self.involved = involved;
+        if sanitized {
+            for process in &processes {
+                let rank = (self.mode == Mode::Process).then_some(Rank(*process as u32));
+                findings.extend(sanitizer::findings(&pool.printed(*process), rank, call));
+            }
+        }
         // The rank that was lost first comes first, those that it took along behind it.
         findings.sort_by_key(|finding| finding.kind == FindingKind::MissingRank);
         if findings.is_empty() {

@@ -18,6 +18,8 @@ pub enum Target {
         gpus: Vec<u32>,
         /// The compiled judge; without one, heaps are judged on the host, from copies.
         judge: Option<PathBuf>,
+        /// A program that rank processes run under: compute-sanitizer.
+        sanitizer: Option<PathBuf>,
     },
 }
 
@@ -27,6 +29,14 @@ impl Target {
         match self {
             Target::Cpu => DeviceName::Cpu,
             Target::Cuda { .. } => DeviceName::Cuda,
+        }
+    }
+
+    /// The program that rank processes run under.
+    pub fn sanitizer(&self) -> Option<&PathBuf> {
+        match self {
+            Target::Cpu => None,
+            Target::Cuda { sanitizer, .. } => sanitizer.as_ref(),
         }
     }
 
@@ -46,7 +56,8 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Target::Cpu => f.write_str("cpu"),
-            Target::Cuda { gpus, judge } => {
+            // Whoever runs under it need not know.
+            Target::Cuda { gpus, judge, sanitizer: _ } => {
                 let gpus: Vec<String> = gpus.iter().map(u32::to_string).collect();
                 write!(f, "cuda:{}", gpus.join(","))?;
                 judge.as_ref().map_or(Ok(()), |judge| write!(f, ":{}", judge.display()))
@@ -68,7 +79,7 @@ impl FromStr for Target {
             None => (gpus, None),
         };
         let gpus = gpus.split(',').map(|gpu| gpu.parse().map_err(|_| wrong()));
-        Ok(Target::Cuda { gpus: gpus.collect::<Result<_, _>>()?, judge })
+        Ok(Target::Cuda { gpus: gpus.collect::<Result<_, _>>()?, judge, sanitizer: None })
     }
 }
 
@@ -79,8 +90,8 @@ mod tests {
 
     #[rstest]
     #[case(Target::Cpu, "cpu")]
-    #[case(Target::Cuda { gpus: vec![0], judge: None }, "cuda:0")]
-    #[case(Target::Cuda { gpus: vec![3, 1], judge: Some("/a/b".into()) }, "cuda:3,1:/a/b")]
+    #[case(Target::Cuda { gpus: vec![0], judge: None, sanitizer: None }, "cuda:0")]
+    #[case(Target::Cuda { gpus: vec![3, 1], judge: Some("/a/b".into()), sanitizer: None }, "cuda:3,1:/a/b")]
     fn targets_are_read_as_they_are_written(#[case] target: Target, #[case] text: &str) {
         assert_eq!(target.to_string(), text);
         assert_eq!(text.parse(), Ok(target));
@@ -90,7 +101,7 @@ mod tests {
     #[case(1, vec![4, 4, 4])]
     #[case(3, vec![4, 2, 4])]
     fn ranks_go_round_the_gpus(#[case] processes: usize, #[case] expected: Vec<u32>) {
-        let target = Target::Cuda { gpus: vec![4, 2], judge: None };
+        let target = Target::Cuda { gpus: vec![4, 2], judge: None, sanitizer: None };
         assert_eq!(target.gpus_of(3, processes), expected);
     }
 }

@@ -1,6 +1,7 @@
 //! From `--device` and `--gpus` to what a run needs: target, toolchain, memory.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use device::cuda::{Gpu, Nvrtc, judge};
@@ -21,6 +22,9 @@ pub(crate) struct DeviceArguments {
     /// Where heaps on a GPU are judged: by kernels of its own, or from copies by the CPU's judge.
     #[arg(long, default_value = "device")]
     pub verify: Verify,
+    /// Run ranks on a GPU under compute-sanitizer, whose reports become findings; slow.
+    #[arg(long)]
+    pub sanitizer: bool,
 }
 
 /// What runs kernels.
@@ -75,6 +79,16 @@ pub(crate) struct Machine {
     pub gpus: Vec<Gpu>,
 }
 
+/// NVIDIA's checker of memory accesses, in its usual places.
+fn find_sanitizer() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin"));
+    let usual = home.into_iter().chain([PathBuf::from("/usr/local/cuda/bin")]);
+    let mut programs =
+        std::env::split_paths(&path).chain(usual).map(|bin| bin.join("compute-sanitizer"));
+    programs.find(|program| program.is_file())
+}
+
 /// Of a GPU's memory, heaps may use this part; contexts and modules need some.
 const PART: f64 = 0.85;
 
@@ -82,6 +96,15 @@ impl DeviceArguments {
     /// The device's name in ids.
     pub(crate) fn name(&self) -> DeviceName {
         self.device.name()
+    }
+
+    /// How many cases run at once where nobody says.
+    pub(crate) fn jobs(&self) -> usize {
+        match self.name() {
+            DeviceName::Cpu => std::thread::available_parallelism().map_or(1, usize::from).min(8),
+            // Each has contexts of its own on the GPU, which takes turns between them.
+            DeviceName::Cuda | DeviceName::Hip => 2,
+        }
     }
 
     /// As arguments of a command that runs a case again.
@@ -95,6 +118,9 @@ impl DeviceArguments {
             let gpus: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
             text += &format!(" --gpus {}", gpus.join(","));
         }
+        if self.sanitizer {
+            text += " --sanitizer";
+        }
         if self.verify == Verify::Host {
             text += " --verify host";
         }
@@ -107,6 +133,9 @@ impl DeviceArguments {
     /// Something is missing.
     pub(crate) fn open(&self, cache: &Cache) -> anyhow::Result<Machine> {
         match self.device {
+            Device::Auto | Device::Cpu if self.sanitizer || !self.gpus.is_empty() => {
+                anyhow::bail!("--gpus and --sanitizer need --device cuda")
+            }
             Device::Auto | Device::Cpu => Ok(Machine::cpu(Compiler::find()?)),
             Device::Cuda => self.cuda(cache),
             Device::Hip => Err(MissingDevice {
@@ -145,9 +174,17 @@ impl DeviceArguments {
             Verify::Host => None,
             Verify::Device => Some(plain_module(cache, &nvrtc, judge::SOURCE_NAME, judge::SOURCE)?),
         };
+        let sanitizer = match self.sanitizer {
+            false => None,
+            true => Some(find_sanitizer().ok_or_else(|| {
+                missing(
+                    "no compute-sanitizer on PATH, in CUDA_HOME/bin or /usr/local/cuda/bin".into(),
+                )
+            })?),
+        };
         let memory = gpus.iter().map(|gpu| gpu.memory_bytes).min().unwrap_or(0);
         Ok(Machine {
-            target: Target::Cuda { gpus: numbers, judge },
+            target: Target::Cuda { gpus: numbers, judge, sanitizer },
             toolchain: Toolchain::Runtime(nvrtc.shared()),
             budget: Budget::new((memory as f64 * PART) as u64),
             gpus,
@@ -171,8 +208,12 @@ impl Machine {
     /// # Errors
     /// Something is missing.
     pub(crate) fn first_gpu(cache: &Cache) -> anyhow::Result<Machine> {
-        let device =
-            DeviceArguments { device: Device::Cuda, gpus: vec![0], verify: Verify::Device };
+        let device = DeviceArguments {
+            device: Device::Cuda,
+            gpus: vec![0],
+            verify: Verify::Device,
+            sanitizer: false,
+        };
         device.open(cache)
     }
 

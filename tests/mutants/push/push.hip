@@ -89,7 +89,7 @@
 #if defined(NO_COLUMN_MASK)
 #define COLUMNS (tiles_n * tile_n)
 #elif defined(WIDTH_ROUNDED_UP)
-#define COLUMNS (1 << (32 - __builtin_clz(n - 1)))
+#define COLUMNS (1 << (32 - __clz(n - 1)))
 #else
 #define COLUMNS n
 #endif

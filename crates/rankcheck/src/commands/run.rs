@@ -246,12 +246,7 @@ pub(crate) fn reporters(
 }
 
 fn jobs(arguments: &Arguments) -> usize {
-    match arguments.jobs {
-        Some(jobs) => jobs.into(),
-        // Each has contexts of its own on the GPU, which takes turns between them.
-        None if arguments.device.name() != kernels::DeviceName::Cpu => 2,
-        None => std::thread::available_parallelism().map_or(1, usize::from).min(8),
-    }
+    arguments.jobs.map_or_else(|| arguments.device.jobs(), usize::from)
 }
 
 /// A flag that Ctrl-C sets.

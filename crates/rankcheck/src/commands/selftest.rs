@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let machine = arguments.device.open(&shelf.cache)?;
     let environment = environment::describe(Some(&machine));
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let jobs = arguments.device.jobs();
     let runner = Runner {
         options: Options { jobs, interrupted: interrupted()? },
         around: surroundings(shelf.cache, machine),
