@@ -16,6 +16,13 @@ use crate::problem::{Call, Collective, Problem, RegionLayout};
 use crate::rank::{MAX_WORLD, Rank};
 use crate::shape::{Shape, Tile};
 
+/// Rows this many bytes apart, or more, have a gap between them that no memory backs.
+const LEAST_GAP: u64 = 16 << 20;
+/// So far from a row, on both sides, its padding is judged like any other.
+const GAP_EDGE: u64 = 64 << 10;
+/// Gaps are whole pages.
+const PAGE: u64 = 4096;
+
 /// Alignment of a region's start, as device allocators give.
 pub const REGION_ALIGN: u64 = 256;
 /// A heap's size is a multiple of this.
@@ -252,6 +259,47 @@ impl HeapPlan {
         let held = self.output(problem, call);
         let [first_row, _] = problem.in_place_rows(call, rank);
         View { start: held.row_bytes(first_row, 0..0).start, shape, ..held }
+    }
+
+    /// The part of each row, in bytes from its start, that no memory backs: whole pages of padding
+    /// that is huge, where every row of every call has them at one place. Empty for most.
+    pub fn gap(&self, problem: &Problem, view: &View) -> Range<u64> {
+        let stride = view.row_stride * view.element;
+        let first = (view.start + view.shape.n * view.element + GAP_EDGE).next_multiple_of(PAGE);
+        let end = (view.start + stride).saturating_sub(GAP_EDGE) / PAGE * PAGE;
+        let alike = |call: &Call| {
+            let first = &problem.calls[0];
+            let of = |call: &Call| (call.shape, call.group.size(), problem.layout_of(call));
+            of(call) == of(first)
+        };
+        let is_huge = first + LEAST_GAP <= end && stride.is_multiple_of(PAGE);
+        match is_huge && problem.calls.iter().all(alike) {
+            true => first - view.start..end - view.start,
+            false => 0..0,
+        }
+    }
+
+    /// All gaps, in bytes from the heap's start: whoever touches one is to fault.
+    pub fn gaps(&self, problem: &Problem) -> Vec<Range<u64>> {
+        let call = &problem.calls[0];
+        let mut views = vec![self.output(problem, call)];
+        if !problem.in_place {
+            views.push(self.input(problem, call, Rank(0)));
+        }
+        let mut gaps = Vec::new();
+        for view in views {
+            let gap = self.gap(problem, &view);
+            let rows = if gap.is_empty() { 0 } else { view.shape.m };
+            let start = |row: u64| view.row_bytes(row, 0..0).start;
+            gaps.extend((0..rows).map(|row| start(row) + gap.start..start(row) + gap.end));
+        }
+        gaps
+    }
+
+    /// Bytes of a heap that memory backs.
+    pub fn backed_bytes(&self, problem: &Problem) -> u64 {
+        let gaps = self.gaps(problem);
+        self.bytes - gaps.iter().map(|gap| gap.end - gap.start).sum::<u64>()
     }
 
     fn view(

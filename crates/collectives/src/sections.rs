@@ -85,7 +85,7 @@ pub fn sections(problem: &Problem, plan: &HeapPlan, index: usize, moment: Moment
                     }]
                 };
                 let rest = |_| Source::Poison;
-                matrix(problem, &region.storage, number, &view, &all, &rest, &mut sections);
+                matrix(problem, plan, &region.storage, number, &view, &all, &rest, &mut sections);
             }
             RegionName::Output => {
                 let view = plan.output(problem, call);
@@ -94,7 +94,16 @@ pub fn sections(problem: &Problem, plan: &HeapPlan, index: usize, moment: Moment
                     (Init::Zero, Some(_)) => Source::Zero,
                     _ => Source::Poison,
                 };
-                matrix(problem, &region.storage, number, &view, &blocks, &rest, &mut sections);
+                matrix(
+                    problem,
+                    plan,
+                    &region.storage,
+                    number,
+                    &view,
+                    &blocks,
+                    &rest,
+                    &mut sections,
+                );
             }
         }
         end = region.storage.end;
@@ -130,8 +139,10 @@ fn run(
 }
 
 /// A region that holds a matrix: slack, then rows with their padding, then slack.
+#[expect(clippy::too_many_arguments, reason = "a matrix is made of all of them")]
 fn matrix(
     problem: &Problem,
+    plan: &HeapPlan,
     storage: &Range<u64>,
     region: usize,
     view: &View,
@@ -140,19 +151,20 @@ fn matrix(
     sections: &mut Vec<Section>,
 ) {
     let region = Some(region);
+    let gap = plan.gap(problem, view);
     sections.push(alike(problem, storage.start..view.start, region, Area::Slack));
     sections.push(Section {
         region,
         start: view.start,
         rows: view.shape.m,
         stride: view.row_stride * view.element,
-        bands: problem.ranks().map(|rank| bands(view, &blocks(rank), rest(rank))).collect(),
+        bands: problem.ranks().map(|rank| bands(view, &gap, &blocks(rank), rest(rank))).collect(),
     });
     sections.push(alike(problem, view.end()..storage.end, region, Area::Slack));
 }
 
 /// The bands of a matrix that holds `blocks`, and `rest` where none of them is.
-fn bands(view: &View, blocks: &[Block], rest: Source) -> Vec<Band> {
+fn bands(view: &View, gap: &Range<u64>, blocks: &[Block], rest: Source) -> Vec<Band> {
     let mut bands = Vec::new();
     let mut covered = 0;
     let filled = |block: &&Block| !block.rows.is_empty() && !block.columns.is_empty();
@@ -160,19 +172,19 @@ fn bands(view: &View, blocks: &[Block], rest: Source) -> Vec<Band> {
     for beside in blocks.chunk_by(|left, right| left.rows == right.rows) {
         let rows = beside[0].rows.clone();
         if covered < rows.start {
-            bands.push(Band { rows: covered..rows.start, parts: parts(view, &[], rest) });
+            bands.push(Band { rows: covered..rows.start, parts: parts(view, gap, &[], rest) });
         }
         covered = rows.end;
-        bands.push(Band { rows, parts: parts(view, beside, rest) });
+        bands.push(Band { rows, parts: parts(view, gap, beside, rest) });
     }
     if covered < view.shape.m {
-        bands.push(Band { rows: covered..view.shape.m, parts: parts(view, &[], rest) });
+        bands.push(Band { rows: covered..view.shape.m, parts: parts(view, gap, &[], rest) });
     }
     bands
 }
 
 /// The parts of a row: blocks that lie beside each other, what is between them, and the padding.
-fn parts(view: &View, blocks: &[&Block], rest: Source) -> Vec<Part> {
+fn parts(view: &View, gap: &Range<u64>, blocks: &[&Block], rest: Source) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut push = |columns: Range<u64>, area: Area, source: Source| {
         let bytes = columns.start * view.element..columns.end * view.element;
@@ -187,7 +199,19 @@ fn parts(view: &View, blocks: &[&Block], rest: Source) -> Vec<Part> {
         covered = block.columns.end;
     }
     push(covered..view.shape.n, Area::Element, rest);
-    push(view.shape.n..view.row_stride, Area::Padding, Source::Poison);
+    let padding = view.shape.n * view.element..view.row_stride * view.element;
+    let beside = match gap.is_empty() {
+        true => vec![(padding, Source::Poison)],
+        // What no memory backs is judged by whoever faults on it.
+        false => vec![
+            (padding.start..gap.start, Source::Poison),
+            (gap.clone(), Source::Free),
+            (gap.end..padding.end, Source::Poison),
+        ],
+    };
+    for (bytes, source) in beside.into_iter().filter(|(bytes, _)| !bytes.is_empty()) {
+        parts.push(Part { bytes, area: Area::Padding, source });
+    }
     parts
 }
 

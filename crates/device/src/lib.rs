@@ -8,6 +8,8 @@ mod arguments;
 pub mod cpu;
 pub mod cuda;
 
+use std::ops::Range;
+
 use collectives::Rank;
 use kernels::Argument;
 use serde::{Deserialize, Serialize};
@@ -208,6 +210,11 @@ pub trait Device {
     /// # Errors
     /// A handle of another device, or no room.
     fn import(&mut self, rank: Rank, handle: &HeapHandle, bytes: u64) -> Result<(), DeviceError>;
+    /// Makes these parts of every heap fault, and no others: gaps that no memory backs.
+    ///
+    /// # Errors
+    /// The system refuses, or the device cannot.
+    fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), DeviceError>;
     /// Where `rank`'s heap is mapped in this process.
     fn address(&self, rank: Rank) -> Option<u64>;
     /// Loads `rank`'s own copy of an object. `symbols` are its entries where it has no table of

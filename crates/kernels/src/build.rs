@@ -157,8 +157,13 @@ impl Recipe {
         let unit = self.unit(&source);
         let arguments = self.arguments(compiler);
         let key = hash(
-            format!("1\0{}\0{}\0{arguments:?}\0{unit}", compiler.path.display(), compiler.version)
-                .as_bytes(),
+            format!(
+                "1\0{}\0{}\0{}{arguments:?}\0{unit}",
+                compiler.path.display(),
+                compiler.version,
+                compiler.checks()
+            )
+            .as_bytes(),
         );
         let (found, fresh) = match cache.look_up(&key) {
             Some(found) => (found, false),
@@ -285,7 +290,7 @@ impl Recipe {
         }
         let _ = writeln!(
             unit,
-            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{1, {}, rc_entries, &rc_now, &rc_record, RC_IS_OBSERVED}};",
+            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{2, {}, rc_entries, &rc_now, &rc_record, RC_IS_OBSERVED}};",
             self.entries.len()
         );
         unit
@@ -333,28 +338,27 @@ impl Recipe {
         let rule = |command: &mut Command| {
             command.args(["-MD", "-MF"]).arg(&depends);
         };
-        match self.build {
-            Build::Fast | Build::Gpu(_) => {
-                let mut all = command();
-                rule(&mut all);
-                run(all.args(LINK).arg("-o").arg(&object).arg("-"), unit)?;
-            }
-            Build::Observed => {
-                // The hooks are a unit of their own, without instrumentation.
-                let (parts, hooks) =
-                    (building.folder.join("unit.o"), building.folder.join("hooks.o"));
-                let mut instrumented = command();
-                rule(&mut instrumented);
-                instrumented.args(compiler.observing_flags());
-                run(instrumented.args(["-c", "-o"]).arg(&parts).arg("-"), unit)?;
-                let text = "#include \"rc_observed.cpp\"\n";
-                run(command().args(["-fno-builtin", "-c", "-o"]).arg(&hooks).arg("-"), text)?;
-                let mut link = Command::new(&compiler.path);
-                run(link.args(LINK).arg("-o").arg(&object).args([&parts, &hooks]), "")?;
-                for part in [parts, hooks] {
-                    std::fs::remove_file(part).map_err(|e| self.io(e))?;
-                }
-            }
+        // Compiled and linked apart: the checks' own run time is not to be linked.
+        let part = building.folder.join("unit.o");
+        let mut kernel = command();
+        rule(&mut kernel);
+        kernel.arg(compiler.checks());
+        if self.build == Build::Observed {
+            kernel.args(compiler.observing_flags());
+        }
+        run(kernel.args(["-c", "-o"]).arg(&part).arg("-"), unit)?;
+        let mut parts = vec![part];
+        if self.build == Build::Observed {
+            // The hooks are a unit of their own, without instrumentation.
+            let hooks = building.folder.join("hooks.o");
+            let text = "#include \"rc_observed.cpp\"\n";
+            run(command().args(["-fno-builtin", "-c", "-o"]).arg(&hooks).arg("-"), text)?;
+            parts.push(hooks);
+        }
+        let mut link = Command::new(&compiler.path);
+        run(link.args(LINK).arg("-o").arg(&object).args(&parts), "")?;
+        for part in parts {
+            std::fs::remove_file(part).map_err(|e| self.io(e))?;
         }
         let text = std::fs::read_to_string(&depends).map_err(|e| self.io(e))?;
         std::fs::remove_file(&depends).map_err(|e| self.io(e))?;

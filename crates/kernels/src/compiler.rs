@@ -36,7 +36,7 @@ pub enum CompilerError {
 /// Nothing of the machine gets into the code: no native instructions, no contraction of a*b+c, so
 /// that the same source gives the same bytes everywhere. GPU code puns types freely. A call at the
 /// end of a function must stay a call: its return address is the kernel's line.
-pub const FLAGS: [&str; 11] = [
+pub const FLAGS: [&str; 12] = [
     "-std=c++17",
     "-O2",
     "-g",
@@ -46,6 +46,8 @@ pub const FLAGS: [&str; 11] = [
     "-fno-strict-aliasing",
     "-fno-optimize-sibling-calls",
     "-fvisibility=hidden",
+    // A large frame must not step over the guard page under a fiber's stack.
+    "-fstack-clash-protection",
     "-Wno-unknown-pragmas",
     "-pipe",
 ];
@@ -119,6 +121,17 @@ impl Compiler {
                 "-fno-store-merging",
                 "-Wno-tsan",
             ]
+        }
+    }
+
+    /// Checks that are compiled into kernels: an access must be aligned for its type, as on a GPU,
+    /// and an index must be one of its array. What they find goes to the executor (`rc_module.h`).
+    pub fn checks(&self) -> &'static str {
+        // What else a clang takes for bounds ends the process.
+        if self.is_clang() {
+            "-fsanitize=alignment,array-bounds"
+        } else {
+            "-fsanitize=alignment,bounds"
         }
     }
 

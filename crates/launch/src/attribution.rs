@@ -6,6 +6,16 @@ use device::WatchedByte;
 use crate::pool::{Pool, PoolError};
 use crate::run::Run;
 
+/// Whether a re-run may tell more: who wrote wrong bytes, or who wrote beside shared memory.
+pub(crate) fn is_wanted(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| byte_of(finding).is_some() || is_anonymous(finding))
+}
+
+/// Damage beside block-shared memory that was found when the block had ended.
+fn is_anonymous(finding: &Finding) -> bool {
+    finding.kind == FindingKind::OutOfBounds && finding.writer.is_none()
+}
+
 /// The bytes whose writers are worth knowing: the first wrong one of each finding that is about
 /// bytes somebody wrote.
 pub(crate) fn watched(findings: &[Finding]) -> Vec<WatchedByte> {
@@ -31,6 +41,15 @@ pub(crate) fn attribute(
     findings: &mut [Finding],
 ) -> Result<(), PoolError> {
     let again = observed.one_order(pool, order)?;
+    for finding in findings.iter_mut().filter(|finding| is_anonymous(finding)) {
+        let same = |other: &&Finding| {
+            (other.kind, other.rank, other.call) == (finding.kind, finding.rank, finding.call)
+        };
+        if let Some(seen) = again.iter().find(same) {
+            finding.explanation.clone_from(&seen.explanation);
+            finding.writer.clone_from(&seen.writer);
+        }
+    }
     let mut writes = observed.writes.iter();
     for finding in findings.iter_mut().filter(|finding| byte_of(finding).is_some()) {
         let write = writes.next().copied().flatten();

@@ -6,7 +6,7 @@ use std::path::Path;
 use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Tile, Writer};
 use device::Fault;
 use device::cpu::{heap_at, trap};
-use simt::{Divergence, End, LaunchRecord, Outcome, ThreadId, Wait, Waiting, fault};
+use simt::{Divergence, End, LaunchRecord, Outcome, STACK_BYTES, ThreadId, Wait, Waiting, fault};
 
 use crate::process::{Cause, Loss, Running};
 use crate::races::HeapAddress;
@@ -46,7 +46,7 @@ impl Context<'_> {
         Some(Writer { file: line.file, line: line.line, rank, block, thread })
     }
 
-    fn at(&self, thread: ThreadId, site: Option<usize>) -> String {
+    pub(crate) fn at(&self, thread: ThreadId, site: Option<usize>) -> String {
         let ThreadId { rank, block, thread: index } = thread;
         let line = site.and_then(|site| self.line(site));
         let line = line.map_or(String::new(), |line| format!(" at {line}"));
@@ -115,7 +115,7 @@ impl Context<'_> {
     }
 
     /// What an address is, as a process that sees heaps like `viewer` has it.
-    fn address(&self, address: u64, viewer: Rank) -> String {
+    pub(crate) fn address(&self, address: u64, viewer: Rank) -> String {
         if address == fault::UNKNOWN {
             return "an address that no pointer can hold".into();
         }
@@ -127,6 +127,11 @@ impl Context<'_> {
                 let behind = offset - self.plan.bytes;
                 format!("{behind} bytes behind the end of rank {rank}'s heap")
             }
+            Some((rank, offset)) if self.is_gap(rank, offset) => {
+                format!(
+                    "a gap between rows of rank {rank}'s heap, which nobody may touch ({offset:#x})"
+                )
+            }
             Some((rank, offset)) if rank.0 < self.problem.world => {
                 format!("rank {rank}'s heap at {offset:#x}")
             }
@@ -135,6 +140,11 @@ impl Context<'_> {
                 None => format!("{address:#x}, which is no heap"),
             },
         }
+    }
+
+    fn is_gap(&self, rank: Rank, offset: u64) -> bool {
+        rank.0 < self.problem.world
+            && self.plan.gaps(self.problem).iter().any(|gap| gap.contains(&offset))
     }
 
     fn viewer(&self, process: usize) -> Rank {
@@ -160,6 +170,13 @@ impl Context<'_> {
                 ("SIGSEGV", Some(fault::MISALIGNED)) if loss.running.is_some() => {
                     let what = "moved sixteen bytes at an address that is not a multiple of 16";
                     (FindingKind::MisalignedAccess, format!("{place} {what}"))
+                }
+                ("SIGSEGV" | "SIGBUS", Some(fault::STACK)) if loss.running.is_some() => {
+                    let stack = STACK_BYTES >> 10;
+                    let text = format!(
+                        "{place} overflowed its fiber's stack of {stack} KiB (deep recursion, or local arrays that belong in shared or device memory)"
+                    );
+                    (FindingKind::Crashed, text)
                 }
                 ("SIGSEGV" | "SIGBUS", Some(address)) if loss.running.is_some() => {
                     let address = self.address(address, self.viewer(loss.process));
@@ -240,6 +257,7 @@ impl Context<'_> {
             End::Finished => {}
             End::Deadlock(waiting) => findings.push(self.deadlock(waiting)),
         }
+        findings.extend(self.violations(&outcome.violations));
         findings.extend(outcome.divergences.iter().filter_map(|d| self.divergence(d)).take(1));
         findings
     }

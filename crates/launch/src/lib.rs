@@ -34,7 +34,9 @@ pub mod shrink;
 pub mod source_lines;
 pub mod target;
 mod trace;
+mod violations;
 pub mod worker;
+mod write_once;
 
 pub use blank::{Identity, shell_word};
 pub use event::{CallResult, CaseResult, Effective, Environment, Event, Source, Summary, Verdict};

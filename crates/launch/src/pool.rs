@@ -212,6 +212,11 @@ impl Pool {
         })
     }
 
+    /// How a process that was asked nothing has ended, if it has.
+    pub fn lost(&mut self, process: usize) -> Option<Loss> {
+        self.processes[process].ended(&self.control)
+    }
+
     /// Ends all processes. Heaps stay.
     pub fn stop(&mut self) {
         if self.stop_processes() {

@@ -175,9 +175,14 @@ impl ChildProcess {
                 Err(reason) => return Some(Err(self.give_up(control, Cause::Garbage(reason)))),
             }
         }
+        self.ended(control).map(Err)
+    }
+
+    /// How it has ended, if it has.
+    pub(crate) fn ended(&mut self, control: &Control) -> Option<Loss> {
         let status = self.child.try_wait().ok().flatten()?;
         let phase = control.rank(self.number).phase();
-        Some(Err(self.loss(control, cause_of(status), phase)))
+        Some(self.loss(control, cause_of(status), phase))
     }
 
     /// Asks where it is, then kills it.

@@ -4,6 +4,7 @@
 //! and the message in postcard. Anything else is a protocol error, not a guess.
 
 use std::io::{self, Read, Write};
+use std::ops::Range;
 
 use collectives::Rank;
 use device::{Fault, HeapHandle, Interleaving, Launch, Launched, WatchedByte};
@@ -29,6 +30,8 @@ pub enum Command {
         heaps: Vec<HeapHandle>,
         /// Bytes of a heap.
         heap_bytes: u64,
+        /// Parts of every heap that no memory backs: whoever touches them faults.
+        gaps: Vec<Range<u64>>,
         /// The object's file.
         object: String,
         /// What it calls its entries, where it has no table of them.

@@ -24,6 +24,7 @@ use crate::sanitizer;
 use crate::schedules::{Schedules, Strategy, Way, show_turns};
 use crate::target::Target;
 use crate::trace;
+use crate::write_once;
 
 /// Besides the time-out, a launch may take a second for this many bytes of heaps.
 const BYTES_A_SECOND: u64 = 50 << 20;
@@ -163,6 +164,8 @@ pub(crate) struct Run<'a> {
     pub(crate) involved: Vec<ThreadId>,
     /// Bytes whose writers are wanted (logical mode, observed objects).
     watched: Vec<WatchedByte>,
+    /// Whether every element of an output is watched, for none may be written twice.
+    once: bool,
     /// Who wrote them in the last launch.
     pub(crate) writes: Vec<Option<simt::Write>>,
     pub(crate) result: &'a mut CaseResult,
@@ -190,12 +193,25 @@ impl<'a> Run<'a> {
         };
         let plan = HeapPlan::new(&case.problem)
             .map_err(|error| failed(FindingKind::LaunchMismatch, None, error.to_string()))?;
-        let heap_bytes = plan.bytes * u64::from(case.problem.world);
+        let gaps = plan.gaps(&case.problem);
+        if !gaps.is_empty() && around.builder.device() != DeviceName::Cpu {
+            return Err(Ended::Unsupported(Reason::new(
+                "gaps between rows that no memory backs",
+                "a GPU, whose memory has none",
+            )));
+        }
+        let heap_bytes = plan.backed_bytes(&case.problem) * u64::from(case.problem.world);
         if heap_bytes > around.budget.total() {
             return Err(Ended::Unsupported(Reason::new(
                 format!("{} for the heaps of {} ranks", show_bytes(heap_bytes), case.problem.world),
                 format!("{} that may be used", show_bytes(around.budget.total())),
             )));
+        }
+        if let Some((found, most)) =
+            write_once::too_many(&case.problem, &plan).filter(|_| case.write_once)
+        {
+            let needed = format!("at most {most} elements of outputs (write_once)");
+            return Err(Ended::Unsupported(Reason::new(needed, found.to_string())));
         }
         let mut objects = Vec::new();
         let mut jobs = Vec::new();
@@ -227,6 +243,7 @@ impl<'a> Run<'a> {
             recorded: Vec::new(),
             involved: Vec::new(),
             watched,
+            once: false,
             writes,
             result,
         })
@@ -239,11 +256,12 @@ impl<'a> Run<'a> {
         order: &[Rank],
         findings: &mut [Finding],
     ) -> Result<(), PoolError> {
-        let watched = attribution::watched(findings);
         // Only the CPU's objects report their accesses.
-        if watched.is_empty() || self.around.builder.device() != DeviceName::Cpu {
+        let cpu = self.around.builder.device() == DeviceName::Cpu;
+        if !cpu || !attribution::is_wanted(findings) {
             return Ok(());
         }
+        let watched = attribution::watched(findings);
         let mut scratch = self.result.clone();
         let (case, around) = (self.case, self.around);
         let run = Run::new(case, Mode::Logical, around, Build::Observed, &mut scratch);
@@ -280,7 +298,29 @@ impl<'a> Run<'a> {
                 self.take_first(pool, &all.list[0], findings)?;
             }
         }
+        let cpu = self.around.builder.device() == DeviceName::Cpu;
+        if self.case.write_once && cpu && self.result.findings.is_empty() {
+            self.written_once(pool, &all.list[0])?;
+        }
         self.result.not_proved = self.not_proved(all.complete);
+        Ok(())
+    }
+
+    /// The same case once more, logical and observed: nobody may write an element twice.
+    fn written_once(&mut self, pool: &mut Pool, order: &[Rank]) -> Result<(), PoolError> {
+        let mut scratch = self.result.clone();
+        let (case, around) = (self.case, self.around);
+        match Run::new(case, Mode::Logical, around, Build::Observed, &mut scratch) {
+            Ok(mut observed) => {
+                observed.once = true;
+                self.result.findings = observed.one_order(pool, order)?;
+            }
+            Err(Ended::Finding(finding)) => self.result.findings.push(*finding),
+            Err(Ended::Unsupported(reason)) => {
+                self.result.verdict = Verdict::Unsupported;
+                self.result.reason = Some(reason);
+            }
+        }
         Ok(())
     }
 
@@ -419,6 +459,10 @@ impl<'a> Run<'a> {
                 }
                 findings.extend(wrong);
             }
+            if self.once && findings.is_empty() {
+                let watched = write_once::watched(&self.case.problem, &self.plan, call);
+                findings = write_once::findings(&self.context(call), &watched, &self.writes);
+            }
             if !findings.is_empty() {
                 return Ok(findings);
             }
@@ -465,6 +509,7 @@ impl<'a> Run<'a> {
                 alone,
                 heaps: pool.handles(world),
                 heap_bytes: self.plan.bytes,
+                gaps: self.plan.gaps(&self.case.problem),
                 object: object.path.display().to_string(),
                 symbols: object.symbols.clone(),
             };
@@ -492,12 +537,16 @@ impl<'a> Run<'a> {
         order: &[Rank],
         call: usize,
     ) -> Result<Vec<Finding>, PoolError> {
-        let watched = self.watched.clone();
+        let watched = match self.once {
+            true => write_once::watched(&self.case.problem, &self.plan, call),
+            false => self.watched.clone(),
+        };
         let launches = self.jobs[call].in_order(order);
-        let options = &self.around.schedules;
+        let mut options = self.around.schedules.clone();
+        options.residency = options.residency.or(self.case.residency);
         let together = together(self.case, self.mode, self.around);
         let (alone, plan) = (self.mode == Mode::Logical, self.way.plan(call));
-        let interleaving = self.jobs[call].interleaving(together, alone, options, self.seed, plan);
+        let interleaving = self.jobs[call].interleaving(together, alone, &options, self.seed, plan);
         let processes = self.processes(call, order);
         self.result.launches += launches.len() as u64;
         match self.mode {
@@ -569,6 +618,7 @@ impl<'a> Run<'a> {
         }
         // The rank that was lost first comes first, those that it took along behind it.
         findings.sort_by_key(|finding| finding.kind == FindingKind::MissingRank);
+        findings.extend(self.lost_bystanders(pool, &processes, call));
         if findings.is_empty() {
             findings.extend(self.overlap(pool, &processes, call));
             findings.extend(self.as_asked(&outcomes, call));
@@ -634,6 +684,23 @@ impl<'a> Run<'a> {
             }
         }
         findings
+    }
+
+    /// Processes of ranks that take no part in the call, and that are gone all the same.
+    fn lost_bystanders(&self, pool: &mut Pool, active: &[usize], call: usize) -> Vec<Finding> {
+        if self.mode == Mode::Logical {
+            return Vec::new();
+        }
+        let idle = (0..self.case.problem.world as usize).filter(|p| !active.contains(p));
+        let losses = idle.filter_map(|process| pool.lost(process));
+        losses
+            .map(|loss| {
+                let mut finding = self.context(call).lost(&loss);
+                finding.kind = FindingKind::MissingRank;
+                finding.explanation += "; it takes no part in this call";
+                finding
+            })
+            .collect()
     }
 
     /// Whether all ranks were inside the kernel at one time; kernels that wait must have been.
@@ -723,6 +790,16 @@ impl<'a> Run<'a> {
         ];
         if !self.result.gpus.is_empty() {
             self.on_gpus(&mut open);
+        }
+        if self.case.write_once && !self.result.gpus.is_empty() {
+            open.push(
+                "that no element is written twice (only the CPU's objects report accesses)".into(),
+            );
+        }
+        if !self.plan.gaps(&self.case.problem).is_empty() {
+            open.push(
+                "reads and writes near rows only: gaps between rows are judged by fault".into(),
+            );
         }
         match (self.mode, together(self.case, self.mode, self.around)) {
             (Mode::Logical, false) => {

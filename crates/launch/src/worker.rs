@@ -1,6 +1,7 @@
 //! A rank process: maps heaps, loads objects, runs launches, and says so.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
@@ -104,8 +105,10 @@ impl Worker {
                 Err(error) => return Err(error),
             };
             let reply = match command {
-                Command::Prepare { hosted, alone, heaps, heap_bytes, object, symbols } => {
-                    match self.prepare(&hosted, alone, &heaps, heap_bytes, &object, &symbols) {
+                Command::Prepare { hosted, alone, heaps, heap_bytes, gaps, object, symbols } => {
+                    let prepared =
+                        self.prepare(&hosted, alone, &heaps, heap_bytes, &object, &symbols);
+                    match prepared.and_then(|()| self.unback(&gaps)) {
                         Ok(()) => Reply::Prepared,
                         Err(reason) => Reply::Failed(reason),
                     }
@@ -144,6 +147,10 @@ impl Worker {
         }
         self.own.enter(Phase::Mapped);
         Ok(())
+    }
+
+    fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), String> {
+        self.device.unback(gaps).map_err(|error| error.to_string())
     }
 
     fn launch(

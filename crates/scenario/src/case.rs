@@ -109,6 +109,10 @@ pub struct Case {
     pub threads: Option<u32>,
     /// In which modes it may run.
     pub modes: Vec<Mode>,
+    /// At most this many blocks a rank resident at once.
+    pub residency: Option<u32>,
+    /// Whether no element of an output may be written twice.
+    pub write_once: bool,
     /// Seconds a launch may take, where the scenario says so.
     pub timeout: Option<u64>,
     /// Whether its ranks may share a GPU where they wait for each other in processes of their own.

@@ -563,6 +563,8 @@ impl Expander<'_> {
                 true => vec![Mode::Host],
                 false => Mode::ALL.to_vec(),
             }),
+            residency: scenario.residency,
+            write_once: scenario.write_once.unwrap_or(false),
             timeout: scenario.timeout,
             shares_gpu: scenario.shares_gpu,
         })

@@ -81,6 +81,11 @@ pub struct ScenarioFile {
     pub seed: Option<Spanned<u64>>,
     /// In which modes it runs; all of them where it is not said.
     pub modes: Option<Vec<Mode>>,
+    /// At most this many blocks a rank resident at once, where ranks run at once; `--residency`
+    /// overrides it.
+    pub residency: Option<u32>,
+    /// No element of an output may be written twice; a right case runs once more to see that.
+    pub write_once: Option<bool>,
     /// Seconds a launch may take before its ranks are killed; `--timeout` overrides it.
     pub timeout: Option<u64>,
     /// Whether ranks that wait for each other, in processes of their own, may share a GPU: each

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 
 /// Version of the object's table of entries; its symbol is `rc_module_1`.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// The symbol an object exports.
 pub(crate) const SYMBOL: &[u8] = b"rc_module_1\0";
 
@@ -33,6 +33,22 @@ pub(crate) struct Thread {
     pub clock: u64,
     /// Bytes at `block_shared` whose accesses are reported.
     pub shared_bytes: usize,
+    /// Bytes at `block_shared`.
+    pub static_bytes: usize,
+    /// Bytes at `dynamic_shared`.
+    pub dynamic_bytes: usize,
+    /// Bytes of guard around both.
+    pub guard_bytes: usize,
+}
+
+/// `rc_violation`: what one of the compiler's checks says.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Violation {
+    pub bytes: u32,
+    pub stores: u32,
+    pub value: u64,
+    pub name: *const c_char,
 }
 
 /// `rc_host`: what a kernel calls.
@@ -107,6 +123,12 @@ pub(crate) mod kind {
     pub(crate) const PACKET_LOAD: u32 = 13;
     pub(crate) const PACKET_MATCH: u32 = 14;
     pub(crate) const WAVE_BARRIER: u32 = 15;
+    /// A check of the compiler's failed; the address is that of a [`super::Violation`].
+    pub(crate) const MISALIGNED: u32 = 16;
+    pub(crate) const INDEX: u32 = 17;
+    /// An access beside the block's shared memory.
+    pub(crate) const OUTSIDE_SHARED: u32 = 18;
+    pub(crate) const OUTSIDE_SHARED_STORE: u32 = 19;
     /// In the low byte: only a report, never a place to switch.
     pub(crate) const REPORT_ONLY: u32 = 0x80;
     /// Inside the executor: another thread may go first.

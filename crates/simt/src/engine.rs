@@ -11,6 +11,7 @@ use collectives::fill::mix;
 use corosensei::{Coroutine, CoroutineResult};
 
 use crate::abi::{self, Dim3, kind};
+use crate::block_buffer::{BlockBuffer, GUARD_BYTES};
 use crate::event::on_event;
 use crate::fault;
 use crate::fiber::{BlockProgress, Fiber, Link, Shared, Suspension, ThreadLoop, WAVE};
@@ -20,8 +21,9 @@ use crate::observer::{Observer, ThreadId};
 use crate::outcome::{Divergence, End, LISTED, Outcome, RankOutcome, Wait, Waiting};
 use crate::parameters::Parameters;
 use crate::schedule::{Idle, Live, Ready, Schedule, Switches};
-use crate::stack::StackPool;
+use crate::stack::{STACK_BYTES, StackPool};
 use crate::stillness::Stillness;
+use crate::violation::{Misdeed, Violation};
 use crate::waiters::Waiters;
 
 /// Steps in a row, over all threads, without anybody making progress, that make a deadlock where
@@ -29,8 +31,6 @@ use crate::waiters::Waiters;
 /// waiting loop of a few steps and still go on.
 const DEADLOCK_STEPS: u64 = 80_000_000;
 const EVERYWHERE: Range<usize> = 0..usize::MAX;
-/// Uninitialised block-shared memory.
-const SHARED_POISON: u128 = u128::from_le_bytes([0xcd; 16]);
 
 /// One rank's launch.
 #[derive(Debug)]
@@ -82,6 +82,7 @@ pub fn run(
         tile_steps: schedule.live() == Live::AllRanks,
         watched,
         watches_shared_memory: observer.watches_shared_memory(),
+        violations: RefCell::default(),
         // SAFETY: only the lifetime is erased; the pointer is used until `run` returns.
         observer: unsafe {
             std::mem::transmute::<*mut (dyn Observer + '_), *mut (dyn Observer + 'static)>(observer)
@@ -135,11 +136,7 @@ struct Block {
     at_barrier: Vec<usize>,
     /// Fibers at a barrier of their wave.
     at_wave_barrier: Vec<(u32, usize)>,
-    /// Keeps the block's shared memory.
-    _shared: Vec<u128>,
-    shared_bytes: usize,
-    block_shared: *mut u8,
-    dynamic_shared: *mut u8,
+    shared: Box<BlockBuffer>,
 }
 
 /// What a ready thread does next.
@@ -321,12 +318,8 @@ impl Engine<'_, '_> {
         }
         self.queues[queue].next += 1;
         self.queues[queue].resident += 1;
-        let static_bytes = rank_launch.module.shared_bytes().next_multiple_of(256);
-        let bytes = static_bytes + rank_launch.shared_bytes as usize;
-        // One more unit than needed to align the start to 256 bytes.
-        let mut shared = vec![SHARED_POISON; (bytes + 256) / 16 + 1];
-        let start = shared.as_mut_ptr().cast::<u8>();
-        let block_shared = start.wrapping_add(start.align_offset(256));
+        let (static_bytes, dynamic_bytes) =
+            (rank_launch.module.shared_bytes(), rank_launch.shared_bytes as usize);
         let threads = rank_launch.threads;
         let block = Block {
             launch,
@@ -335,10 +328,7 @@ impl Engine<'_, '_> {
             begins: false,
             at_barrier: Vec::new(),
             at_wave_barrier: Vec::new(),
-            _shared: shared,
-            shared_bytes: bytes,
-            block_shared,
-            dynamic_shared: block_shared.wrapping_add(static_bytes),
+            shared: Box::new(BlockBuffer::new(static_bytes, dynamic_bytes)),
         };
         let id = insert(&mut self.blocks, &mut self.free_blocks, block);
         self.begin_later(id);
@@ -358,6 +348,7 @@ impl Engine<'_, '_> {
         let launch = &self.launches[self.blocks[block].as_ref().expect("its block too").launch];
         launch.module.set_now(&mut *fiber.thread);
         fault::entering(launch.module.image());
+        fault::on_stack(fiber.link.stack.start);
         fault::running(fiber.id());
         if matches!(next.task, Task::Resume(_)) {
             // SAFETY: the observer outlives the run, and no fiber is running.
@@ -384,19 +375,24 @@ impl Engine<'_, '_> {
 
     /// A fiber that runs the block's threads from the next one on.
     fn begin(&mut self, block: usize) -> usize {
-        let resident = self.blocks[block].as_ref().expect("an admitted block");
+        let resident = self.blocks[block].as_mut().expect("an admitted block");
         let launch = &self.launches[resident.launch];
+        let buffer = &mut *resident.shared;
+        let watches = self.shared.watches_shared_memory;
         let thread = Box::new(abi::Thread {
             thread: Dim3::default(),
             block: Dim3 { x: resident.index, ..Dim3::default() },
             threads: Dim3 { x: launch.threads, y: 1, z: 1 },
             grid: Dim3 { x: launch.grid, y: 1, z: 1 },
-            block_shared: resident.block_shared,
-            dynamic_shared: resident.dynamic_shared,
+            block_shared: buffer.block_shared(),
+            dynamic_shared: buffer.dynamic_shared(),
             host: &self.shared.host,
             fiber: std::ptr::null_mut(),
             clock: 0,
-            shared_bytes: if self.shared.watches_shared_memory { resident.shared_bytes } else { 0 },
+            shared_bytes: if watches { buffer.span() } else { 0 },
+            static_bytes: buffer.static_bytes(),
+            dynamic_bytes: buffer.dynamic_bytes(),
+            guard_bytes: GUARD_BYTES,
         });
         let stack = self.stacks.take();
         let link = Box::new(Link {
@@ -404,6 +400,7 @@ impl Engine<'_, '_> {
             last_atomic: Cell::new((0, 0)),
             last_load: Cell::new((0, 0)),
             stack: stack.range(),
+            buffer,
             frame: Cell::new(0),
             rank: launch.rank,
             object_base: launch.module.image().start,
@@ -427,7 +424,12 @@ impl Engine<'_, '_> {
         let mut fiber = self.fibers[id].take().expect("it just ran");
         self.free_fibers.push(id);
         let stack = fiber.coroutine.take().expect("it just returned").into_stack();
-        assert!(stack.is_whole(), "a kernel thread overflowed its stack ({:?})", fiber.id());
+        let ThreadId { rank, block, thread } = fiber.id();
+        assert!(
+            stack.is_whole(),
+            "rank {rank} block {block} thread {thread} overflowed its fiber's stack of {} KiB",
+            STACK_BYTES >> 10
+        );
         self.stacks.give_back(stack);
         self.note_progress();
     }
@@ -484,6 +486,7 @@ impl Engine<'_, '_> {
         let BlockProgress { finished, threads, .. } = &*block.progress;
         if finished.get() == *threads && !block.begins {
             self.finished[block.launch] += u64::from(*threads);
+            self.look_beside_shared_memory(block);
             self.queues[block.launch].resident -= 1;
             self.blocks[id] = None;
             self.free_blocks.push(id);
@@ -493,6 +496,19 @@ impl Engine<'_, '_> {
             self.release_barrier(id);
         }
         self.release_waves(id);
+    }
+
+    /// What a block wrote beside its shared memory, if no access was seen to do it.
+    fn look_beside_shared_memory(&self, block: &Block) {
+        let seen = |violation: &Violation| matches!(violation.what, Misdeed::OutsideShared { .. });
+        if self.shared.violations.borrow().iter().any(seen) {
+            return;
+        }
+        if let Some(what) = block.shared.overrun() {
+            let rank = self.launches[block.launch].rank;
+            let thread = ThreadId { rank, block: block.index, thread: 0 };
+            self.shared.accuse(Violation { thread, site: None, what });
+        }
     }
 
     /// Releases the waves of which all threads that still run have met.
@@ -563,6 +579,9 @@ impl Engine<'_, '_> {
     }
 
     fn into_outcome(mut self, end: End) -> Outcome {
+        for block in self.blocks.iter().flatten() {
+            self.look_beside_shared_memory(block);
+        }
         for mut coroutine in self.fibers.iter_mut().flatten().filter_map(|f| f.coroutine.take()) {
             // SAFETY: the fiber runs kernel code and the loop of `ThreadLoop`, neither of
             // which holds anything that must be dropped.
@@ -581,7 +600,8 @@ impl Engine<'_, '_> {
             .collect();
         self.stacks.keep();
         let (divergences, schedule_hash, steps) = (self.divergences, self.hash, self.steps);
-        Outcome { ranks, end, divergences, schedule_hash, steps }
+        let violations = self.shared.violations.take();
+        Outcome { ranks, end, divergences, violations, schedule_hash, steps }
     }
 }
 

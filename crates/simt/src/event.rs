@@ -9,6 +9,7 @@ use crate::next::{operation, order, scope};
 use crate::observer::{Access, Observer, Operation, ThreadId};
 use crate::schedule::Switches;
 use crate::stillness::scrub_stack;
+use crate::violation::Violation;
 
 /// Called by kernels; see `rc_call_host`.
 pub(crate) extern "C-unwind" fn on_event(
@@ -31,6 +32,7 @@ pub(crate) extern "C-unwind" fn on_event(
         // A return address; the call stands in front of it.
         site: (site as usize).wrapping_sub(link.object_base + 1),
     };
+    event.accuse(link, shared);
     let suspends = event.suspends(link, shared);
     if let Some(kind) = suspends {
         // A thread that says it waits reads, as far as anybody knows, what it read last.
@@ -67,6 +69,20 @@ impl Event {
 
     fn size(&self) -> u32 {
         self.what >> 24
+    }
+
+    /// Notes what no GPU would let pass.
+    fn accuse(&self, link: &Link, shared: &Shared) {
+        if let kind::OUTSIDE_SHARED | kind::OUTSIDE_SHARED_STORE = self.kind() {
+            let stores = self.kind() == kind::OUTSIDE_SHARED_STORE;
+            // SAFETY: the block outlives its fibers; only a `Vec`'s address and length are read.
+            let what = unsafe { &*link.buffer }.side(self.address, self.size().into(), stores);
+            shared.accuse(Violation { thread: self.thread, site: Some(self.site), what });
+        } else if let Some(violation) =
+            Violation::reported(self.thread, self.site, self.what, self.address)
+        {
+            shared.accuse(violation);
+        }
     }
 
     /// Whether the fiber gives control back first, and as what. A thread that polls (the same

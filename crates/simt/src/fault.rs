@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
 use collectives::Rank;
 
 use crate::observer::ThreadId;
+use crate::stack::PAGE;
 
 /// A process's last words. Lives in shared memory; all zero is a valid empty record.
 #[repr(C)]
@@ -17,7 +18,8 @@ pub struct FaultRecord {
     pub signal: AtomicI32,
     /// 1 while kernel code runs.
     pub in_kernel: AtomicU32,
-    /// Faulting address; [`UNKNOWN`] or [`MISALIGNED`] where the processor does not say it.
+    /// Faulting address; [`UNKNOWN`] or [`MISALIGNED`] where the processor does not say it, [`STACK`]
+    /// where a fiber's stack ended.
     pub address: AtomicU64,
     /// Instruction, as an offset in the rank's object; [`OUTSIDE`] where it is elsewhere.
     pub site: AtomicU64,
@@ -67,9 +69,13 @@ pub const UNKNOWN: u64 = u64::MAX;
 /// Some address that is not a multiple of sixteen, where the instruction needs one that is.
 pub const MISALIGNED: u64 = u64::MAX - 1;
 
+/// Below the end of the running fiber's stack.
+pub const STACK: u64 = u64::MAX - 2;
+
 static RECORD: AtomicPtr<FaultRecord> = AtomicPtr::new(std::ptr::null_mut());
 static OBJECT_BASE: AtomicUsize = AtomicUsize::new(0);
 static OBJECT_END: AtomicUsize = AtomicUsize::new(0);
+static STACK_LOW: AtomicUsize = AtomicUsize::new(0);
 
 /// Installs handlers for faults and for SIGUSR2 ("where are you?") that write to `record`.
 ///
@@ -148,7 +154,10 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut li
         let (ip, site) = instruction(context);
         // SAFETY: the kernel passes a siginfo to a handler with SA_SIGINFO.
         let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as u64) };
-        let address = if signal != libc::SIGSEGV || code != libc::SI_KERNEL {
+        let below = (STACK_LOW.load(Ordering::Relaxed) as u64).checked_sub(address);
+        let address = if below.is_some_and(|below| (1..=PAGE as u64).contains(&below)) {
+            STACK
+        } else if signal != libc::SIGSEGV || code != libc::SI_KERNEL {
             address
         } else if site != OUTSIDE
             && needs_alignment(
@@ -178,6 +187,11 @@ extern "C" fn on_question(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c
 pub(crate) fn entering(image: std::ops::Range<usize>) {
     OBJECT_BASE.store(image.start, Ordering::Relaxed);
     OBJECT_END.store(image.end, Ordering::Relaxed);
+}
+
+/// Notes the lowest address of the stack on which a kernel runs next.
+pub(crate) fn on_stack(low: usize) {
+    STACK_LOW.store(low, Ordering::Relaxed);
 }
 
 /// Notes where a thread waits for memory.

@@ -8,10 +8,13 @@ use collectives::Rank;
 use corosensei::{Coroutine, Yielder};
 
 use crate::abi;
+use crate::block_buffer::BlockBuffer;
 use crate::fault;
 use crate::observer::{Observer, ThreadId};
+use crate::outcome::LISTED;
 use crate::schedule::Switches;
 use crate::stack::FiberStack;
+use crate::violation::Violation;
 
 /// What running fibers share with the engine. Lives on the stack of [`run`].
 pub(crate) struct Shared {
@@ -33,9 +36,19 @@ pub(crate) struct Shared {
     /// What kernels report as a rule: that, and where the schedule switches.
     pub(crate) reported: Range<usize>,
     pub(crate) observer: *mut dyn Observer,
+    /// What no GPU would let pass, one a place.
+    pub(crate) violations: RefCell<Vec<Violation>>,
 }
 
 impl Shared {
+    /// Notes something that no GPU would let pass, once a place.
+    pub(crate) fn accuse(&self, violation: Violation) {
+        let mut violations = self.violations.borrow_mut();
+        if violations.len() < LISTED && !violations.iter().any(|other| other.is_like(&violation)) {
+            violations.push(violation);
+        }
+    }
+
     /// Makes kernels report their plain accesses to these addresses.
     pub(crate) fn ask_for(&self, addresses: &Range<usize>) {
         self.host.watch_first.set(addresses.start);
@@ -52,6 +65,8 @@ pub(crate) struct Link {
     pub(crate) last_load: Cell<(usize, u32)>,
     /// The stack, from its lowest address to where the fiber began.
     pub(crate) stack: Range<usize>,
+    /// The block's shared memory.
+    pub(crate) buffer: *const BlockBuffer,
     /// Below this address nothing of the kernel's lies on the stack while the fiber is suspended.
     pub(crate) frame: Cell<usize>,
     pub(crate) rank: Rank,

@@ -8,6 +8,7 @@
 //! compiled kernels. Nothing is global but what signal handlers must find ([`fault`]).
 
 mod abi;
+mod block_buffer;
 mod block_shared;
 mod engine;
 mod event;
@@ -26,6 +27,7 @@ mod stack;
 mod stillness;
 mod trace;
 mod turns;
+mod violation;
 mod waiters;
 mod writers;
 
@@ -40,6 +42,8 @@ pub use parameters::Parameters;
 pub use race::{Flag, Missing, Race, RaceKind, Races};
 pub use schedule::{Idle, Live, Ready, Schedule, Sequential, Switches};
 pub use seeded::{CHANGES, Seeded, Strategy};
+pub use stack::STACK_BYTES;
 pub use trace::{Log, Recorded, Recorder, Step};
 pub use turns::{Directed, Turn};
+pub use violation::{Misdeed, Side, Violation};
 pub use writers::{LastWriters, Write};

@@ -1,10 +1,12 @@
 //! A loaded object. Each rank loads a copy of its own, so that device globals are not shared.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io::Write as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use object::read::elf::{ElfFile64, ProgramHeader as _};
+use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use crate::abi;
 use crate::outcome::LaunchRecord;
@@ -29,10 +31,21 @@ pub enum ModuleError {
         /// What does not fit.
         reason: String,
     },
+    /// More static block-shared memory than any GPU has.
+    #[error(
+        "a kernel needs {0} bytes of static block-shared memory, more than any GPU has ({STATIC_SHARED}; dynamic memory goes further: launch.shared_bytes)"
+    )]
+    SharedMemory(usize),
     /// No such entry.
     #[error("the object has no entry {0}")]
     NoEntry(usize),
 }
+
+/// The most static block-shared memory of any GPU: what the largest have without asking for more.
+const STATIC_SHARED: usize = 64 << 10;
+
+/// What names of the shims' own variables begin with.
+const SHIMS: &str = "rc_";
 
 /// A loaded object.
 #[derive(Debug)]
@@ -78,6 +91,9 @@ impl Module {
             return Err(ModuleError::Version(version, abi::VERSION));
         }
         let segments = Segments::of(object).map_err(|error| failed(&error))?;
+        if segments.largest_kernel > STATIC_SHARED {
+            return Err(ModuleError::SharedMemory(segments.largest_kernel));
+        }
         let base = base_of(table as usize);
         Ok(Module {
             table,
@@ -195,6 +211,8 @@ struct Segments {
     image_bytes: usize,
     /// The thread-local segment, which is where `__shared__` variables live.
     block_shared_bytes: usize,
+    /// The most of it that one function needs, with what stands outside of functions.
+    largest_kernel: usize,
 }
 
 impl Segments {
@@ -207,11 +225,43 @@ impl Segments {
         let end = |header: &object::elf::ProgramHeader64<object::Endianness>| {
             (header.p_vaddr(endian) + header.p_memsz(endian)) as usize
         };
+        let mut by_function: BTreeMap<String, u64> = BTreeMap::new();
+        for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Tls) {
+            let name = symbol.name().unwrap_or_default();
+            // The shims keep what waves exchange there, which no GPU needs memory for.
+            if name.contains(SHIMS) {
+                continue;
+            }
+            let function = function_of(name);
+            *by_function.entry(function.to_owned()).or_default() += symbol.size();
+        }
+        let outside = by_function.remove("").unwrap_or(0);
+        let largest = by_function.into_values().max().unwrap_or(0);
         Ok(Segments {
+            largest_kernel: (outside + largest) as usize,
             image_bytes: of_type(object::elf::PT_LOAD).map(end).max().unwrap_or(0),
             block_shared_bytes: of_type(object::elf::PT_TLS)
                 .map(|header| header.p_memsz(endian) as usize)
                 .sum(),
         })
+    }
+}
+
+/// The function of a static variable, as both compilers mangle it (`_ZZ4pushE5drawn`: `drawn` of
+/// `push`); empty for one outside of functions.
+fn function_of(symbol: &str) -> &str {
+    let inside = symbol.strip_prefix("_ZZ").and_then(|rest| rest.rsplit_once('E'));
+    inside.map_or("", |(function, _)| function)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_functions_are_told_from_others() {
+        assert_eq!(function_of("_ZZ4pushE5drawn"), "4push");
+        assert_eq!(function_of("_ZZ5twistItLi64EET_S0_iE5first"), "5twistItLi64EET_S0_i");
+        assert_eq!(function_of("_ZL5waves"), "");
     }
 }

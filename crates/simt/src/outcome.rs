@@ -4,6 +4,7 @@ use collectives::Rank;
 use serde::{Deserialize, Serialize};
 
 use crate::observer::ThreadId;
+use crate::violation::Violation;
 
 /// What the kernel itself wrote about its launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +90,8 @@ pub struct Outcome {
     pub end: End,
     /// Barriers at which threads of one block met from different places.
     pub divergences: Vec<Divergence>,
+    /// What no GPU would let pass, one a place.
+    pub violations: Vec<Violation>,
     /// Of the interleaving: which thread ran in which step up to which place.
     pub schedule_hash: u64,
     /// Times that a thread was picked.

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use corosensei::stack::{Stack, StackPointer};
 
 /// Bytes of a stack. Untouched pages cost nothing.
-const STACK_BYTES: usize = 256 << 10;
-const PAGE: usize = 4096;
+pub const STACK_BYTES: usize = 256 << 10;
+pub(crate) const PAGE: usize = 4096;
 /// A process has 65,530 mappings and a guarded stack takes two, so only the first ones get a
 /// guard page; the others have a canary.
 const GUARDED: usize = 8192;

@@ -1,5 +1,6 @@
 //! Who wrote a byte last: the observer behind "written by".
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use collectives::Rank;
@@ -10,10 +11,12 @@ use crate::observer::{Access, Observer, Order, Scope, ThreadId};
 /// A write of a watched byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
-    /// Who.
+    /// Who wrote it last.
     pub thread: ThreadId,
     /// Offset of the instruction in the rank's object.
     pub site: usize,
+    /// Who wrote it first, and where.
+    pub first: (ThreadId, usize),
     /// How many times the byte was written in this run.
     pub count: u64,
 }
@@ -22,12 +25,19 @@ pub struct Write {
 #[derive(Debug, Clone, Default)]
 pub struct LastWriters {
     watched: Vec<(usize, Option<Write>)>,
+    /// Indices in `watched`, by address.
+    by_address: HashMap<usize, Vec<usize>>,
 }
 
 impl LastWriters {
     /// Watches these addresses.
     pub fn of(addresses: impl IntoIterator<Item = usize>) -> LastWriters {
-        LastWriters { watched: addresses.into_iter().map(|address| (address, None)).collect() }
+        let watched: Vec<_> = addresses.into_iter().map(|address| (address, None)).collect();
+        let mut by_address: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (index, (address, _)) in watched.iter().enumerate() {
+            by_address.entry(*address).or_default().push(index);
+        }
+        LastWriters { watched, by_address }
     }
 
     /// The last write of each address, in the order in which they were given.
@@ -36,12 +46,13 @@ impl LastWriters {
     }
 
     fn note(&mut self, access: &Access) {
+        let (thread, site) = (access.thread, access.site);
         let touched = access.address..access.address + access.size as usize;
-        for (address, write) in &mut self.watched {
-            if touched.contains(address) {
-                let count = write.map_or(0, |write| write.count) + 1;
-                *write = Some(Write { thread: access.thread, site: access.site, count });
-            }
+        for index in touched.filter_map(|address| self.by_address.get(&address)).flatten() {
+            let write = &mut self.watched[*index].1;
+            let count = write.map_or(0, |write| write.count) + 1;
+            let first = write.map_or((thread, site), |write| write.first);
+            *write = Some(Write { thread, site, first, count });
         }
     }
 }

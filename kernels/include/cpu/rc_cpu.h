@@ -36,6 +36,10 @@ enum rc_event : unsigned {
   RC_PACKET_LOAD = 13,
   RC_PACKET_MATCH = 14,      // the packet just loaded is the one that was waited for
   RC_WAVE_BARRIER = 15,      // wait for all threads of the wave
+  RC_MISALIGNED = 16,        // found by the compiler's checks; the address is that of an rc_violation
+  RC_INDEX = 17,
+  RC_OUTSIDE_SHARED = 18,    // an access beside the block's shared memory
+  RC_OUTSIDE_SHARED_STORE = 19,
   RC_REPORT_ONLY = 0x80,     // no place to switch threads
 };
 enum rc_order : unsigned { RC_RELAXED = 0, RC_ACQUIRE = 1, RC_RELEASE = 2, RC_ACQ_REL = 3, RC_SEQ_CST = 4 };
@@ -56,6 +60,14 @@ struct rc_thread {
   void* fiber;
   unsigned long long clock;  // what the kernel read last, so that a time-out is no standstill
   size_t shared_bytes;       // bytes at block_shared whose accesses are reported
+  // Static and dynamic memory have this many bytes; beside them lie guards, up to this far out.
+  size_t static_bytes, dynamic_bytes, guard_bytes;
+};
+// What one of the compiler's checks says.
+struct rc_violation {
+  unsigned bytes, stores;    // of a misaligned access
+  unsigned long long value;  // its address, or the index
+  const char* type;          // of what is accessed, or of the array
 };
 
 extern "C" RC_HIDDEN rc_thread* rc_now;

@@ -16,6 +16,37 @@ struct rc_tls_index {
 RC_HIDDEN void* __tls_get_addr(rc_tls_index* index) { return rc_now->block_shared + index->offset; }
 }
 
+// Accesses that are not aligned for their type and indices that no array has: the compiler calls
+// these in place of its own run time, which is not linked.
+struct rc_check_type {
+  unsigned short kind, info;
+  char name[1];
+};
+struct rc_check_line {
+  const char* file;
+  unsigned line, column;
+};
+struct rc_mismatch {
+  rc_check_line line;
+  const rc_check_type* type;
+  unsigned char log_alignment, access;  // 0 load, 1 store; others take addresses only
+};
+struct rc_index {
+  rc_check_line line;
+  const rc_check_type *array, *index;
+};
+#define RC_CHECK extern "C" RC_HIDDEN __attribute__((noinline, no_sanitize("thread")))
+RC_CHECK void __ubsan_handle_type_mismatch_v1(const rc_mismatch* what, unsigned long pointer) {
+  if (!rc_now || what->access > 1) return;
+  const rc_violation violation = {1u << what->log_alignment, what->access, pointer, what->type->name};
+  rc_now->host->event(rc_now, RC_MISALIGNED | RC_REPORT_ONLY, &violation, __builtin_return_address(0));
+}
+RC_CHECK void __ubsan_handle_out_of_bounds(const rc_index* what, unsigned long index) {
+  if (!rc_now) return;
+  const rc_violation violation = {0, 0, index, what->array->name};
+  rc_now->host->event(rc_now, RC_INDEX | RC_REPORT_ONLY, &violation, __builtin_return_address(0));
+}
+
 __attribute__((noinline)) void rc_call_host(unsigned what, const volatile void* address) {
   rc_now->host->event(rc_now, what, address, __builtin_return_address(0));
 }

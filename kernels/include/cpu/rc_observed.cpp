@@ -19,6 +19,15 @@ inline __attribute__((always_inline)) void access(unsigned kind, const volatile 
   if (!rc_now || rc_quiet || address == &rc_quiet) return;
   const rc_host* host = rc_now->host;
   const uintptr_t end = (uintptr_t)address + size;  // overlaps the watched range?
+  const uintptr_t from_guard = (uintptr_t)address - (uintptr_t)(rc_now->block_shared - rc_now->guard_bytes);
+  const uintptr_t dynamic = (uintptr_t)(rc_now->dynamic_shared - rc_now->block_shared);
+  if (from_guard < rc_now->guard_bytes * 2 + dynamic + rc_now->dynamic_bytes) {
+    const uintptr_t at = from_guard - rc_now->guard_bytes;
+    const bool inside = at + size <= rc_now->static_bytes && at < rc_now->static_bytes;
+    if (!inside && !(at - dynamic < rc_now->dynamic_bytes && at - dynamic + size <= rc_now->dynamic_bytes))
+      report((kind == RC_READ ? RC_OUTSIDE_SHARED : RC_OUTSIDE_SHARED_STORE) | RC_REPORT_ONLY | unsigned(size) << 24,
+             address, site);
+  }
   const bool shared = (uintptr_t)address - (uintptr_t)rc_now->block_shared < rc_now->shared_bytes;
   if (shared || (end > host->watch_first && (uintptr_t)address < host->watch_end))
     report(kind | RC_SYSTEM << 16 | (size > 255 ? 255u : unsigned(size)) << 24, address, site);

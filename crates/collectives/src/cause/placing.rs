@@ -129,15 +129,16 @@ fn shifted(scene: &Scene<'_>, sample: &Sample, by: i64) -> Option<(u64, u64)> {
     Some((row, column)).filter(|_| column < shape.n)
 }
 
+/// Offsets that wrap around more often than this are not looked at.
+const MOST_TURNS: i64 = 1 << 12;
+
 /// Offsets kept in too few bits wrap around.
 fn narrow<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
     let (n, stride) = (scene.output.shape.n, scene.output.row_stride.max(1));
     let end = (scene.output.shape.m * stride) as i64;
-    let wraps = move |(bits, first): (u32, i64)| {
-        let sign = if first < 0 { "signed" } else { "unsigned" };
-        let name = format!("an offset kept in {bits} bits ({sign}), which wraps around");
+    let wraps = move |(name, turn, first): (String, i64, i64)| {
         placed(scene, name, move |sample| {
-            let (turn, distance) = (1i64 << bits, scene.distance(sample));
+            let distance = scene.distance(sample);
             if !(first..first + turn).contains(&distance) {
                 return None;
             }
@@ -147,9 +148,22 @@ fn narrow<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
             wrapped.map(|at| (at / stride, at % stride)).find(|(_, column)| *column < n)
         })
     };
-    let kept =
-        [8u32, 16, 24, 32].into_iter().flat_map(|bits| [(bits, 0), (bits, -1 << (bits - 1))]);
-    kept.filter(|(bits, first)| end > (1i64 << bits) + first).map(wraps).collect()
+    let mut kept = Vec::new();
+    for (what, unit) in [("", 1), (" in bytes", scene.element as i64)] {
+        for bits in [32, 24, 16, 8] {
+            let turn = (1i64 << bits) / unit;
+            for (sign, first) in [("unsigned", 0), ("signed", -turn / 2)] {
+                let name =
+                    format!("an offset{what} kept in {bits} bits ({sign}), which wraps around");
+                // Bytes of bytes are elements, and nothing wraps so often.
+                let wraps = end > turn + first && end / turn < MOST_TURNS;
+                if wraps && (unit == 1) == what.is_empty() {
+                    kept.push((name, turn, first));
+                }
+            }
+        }
+    }
+    kept.into_iter().map(wraps).collect()
 }
 
 /// The right element, some rows or columns on.

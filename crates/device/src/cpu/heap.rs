@@ -4,6 +4,7 @@
 //! pointer that travels between ranks does not work by luck. Distances are beyond 4 GiB and go
 //! both ways; whatever is not a heap faults.
 
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use collectives::Rank;
@@ -17,7 +18,7 @@ const FIRST: u64 = 0x1000_0000_0000;
 pub const HEAP_SPACING: u64 = 96 << 30;
 const SLOTS: u64 = 16;
 /// Where heaps lie in any process; nothing else does.
-pub(crate) const ADDRESSES: std::ops::Range<usize> =
+pub(crate) const ADDRESSES: Range<usize> =
     FIRST as usize..(FIRST + (SLOTS + 1) * HEAP_SPACING) as usize;
 
 /// Where a process that hosts `viewer` maps `rank`'s heap.
@@ -42,8 +43,9 @@ pub(crate) struct MappedHeap {
     address: u64,
     /// Bytes that are mapped.
     capacity: u64,
-    /// Bytes that are accessible.
+    /// Bytes that are accessible, gaps aside.
     bytes: u64,
+    gaps: Vec<Range<u64>>,
 }
 
 impl MappedHeap {
@@ -63,7 +65,7 @@ impl MappedHeap {
         // heaps, and the kernel refuses if something is mapped there.
         unsafe { mmap(address as *mut _, capacity as usize, protection, flags, fd, 0) }
             .map_err(|e| system("mapping a heap at its address", &e))?;
-        let mut heap = MappedHeap { address, capacity, bytes: capacity };
+        let mut heap = MappedHeap { address, capacity, bytes: capacity, gaps: Vec::new() };
         heap.resize(bytes)?;
         Ok(heap)
     }
@@ -86,11 +88,20 @@ impl MappedHeap {
         Ok(true)
     }
 
-    fn protect(
-        &self,
-        range: std::ops::Range<u64>,
-        flags: MprotectFlags,
-    ) -> Result<(), DeviceError> {
+    /// Makes some parts of it fault, and those of before no longer.
+    pub(crate) fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), DeviceError> {
+        for gap in std::mem::take(&mut self.gaps) {
+            let end = gap.end.min(self.bytes);
+            self.protect(gap.start.min(end)..end, MprotectFlags::READ | MprotectFlags::WRITE)?;
+        }
+        for gap in gaps {
+            self.protect(gap.clone(), MprotectFlags::empty())?;
+        }
+        self.gaps = gaps.to_vec();
+        Ok(())
+    }
+
+    fn protect(&self, range: Range<u64>, flags: MprotectFlags) -> Result<(), DeviceError> {
         if range.is_empty() {
             return Ok(());
         }

@@ -6,6 +6,7 @@ mod heap;
 mod memory;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use collectives::Rank;
@@ -90,6 +91,10 @@ impl Device for CpuDevice {
         let fd = unsafe { BorrowedFd::borrow_raw(*fd) };
         self.heaps.insert(rank, MappedHeap::new(fd, heap_address(rank, self.viewer), bytes)?);
         Ok(())
+    }
+
+    fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), DeviceError> {
+        self.heaps.values_mut().try_for_each(|heap| heap.unback(gaps))
     }
 
     fn address(&self, rank: Rank) -> Option<u64> {

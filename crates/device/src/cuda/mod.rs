@@ -10,6 +10,7 @@ mod memory;
 mod nvrtc;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use collectives::Rank;
 use simt::{End, LaunchRecord, Outcome, RankOutcome};
@@ -254,6 +255,16 @@ impl Device for CudaDevice {
         Ok(())
     }
 
+    fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), DeviceError> {
+        match gaps.is_empty() {
+            true => Ok(()),
+            false => Err(DeviceError::System {
+                what: "gaps between rows that no memory backs".into(),
+                reason: "a GPU's memory has none".into(),
+            }),
+        }
+    }
+
     fn address(&self, rank: Rank) -> Option<u64> {
         self.heaps.get(&rank).map(|heap| heap.address)
     }
@@ -309,6 +320,7 @@ impl Device for CudaDevice {
             ranks: ranks.collect::<Result<_, DeviceError>>()?,
             end: End::Finished,
             divergences: Vec::new(),
+            violations: Vec::new(),
             schedule_hash: 0,
             steps: 0,
         };
