@@ -71,6 +71,10 @@
 
 #if defined(CONCATENATED_COLUMNS)
 #define OUTPUT_OFFSET ((rc_i64)row * group_size * n + group_rank * n + column)
+#elif defined(OFFSET_OF_32_BITS)
+#define OUTPUT_OFFSET (int)(OUTPUT_ROW * OUTPUT_STRIDE + column)
+#elif defined(BYTES_OF_32_BITS)
+#define OUTPUT_OFFSET ((int)((OUTPUT_ROW * OUTPUT_STRIDE + column) * (rc_i64)sizeof(ELEM)) / (int)sizeof(ELEM))
 #elif defined(OFFSET_OF_16_BITS)
 #define OUTPUT_OFFSET (short)(OUTPUT_ROW * OUTPUT_STRIDE + column)
 #else
@@ -154,6 +158,9 @@ RC_KERNEL push(const ELEM* input, ELEM* output, int m, int n, rc_i64 input_strid
   input = output;
 #endif
   RC_RECORD_LAUNCH(tile_m, tile_n, group_size);
+#if defined(EXTENT_OF_32_BITS)
+  if ((int)(group_size * m * output_stride) < n) return;
+#endif
   const int block = remapped(blockIdx.x, gridDim.x);
   const int tiles_m = TILES(m, tile_m), tiles_n = TILES(n, tile_n), tiles = tiles_m * tiles_n;
   EACH_TILE {

@@ -58,3 +58,25 @@ RC_KERNEL flat(const ELEM* input, ELEM* output, int m, int n, rc_i64, rc_i64, co
       }
   }
 }
+
+#if defined(PAIRS_BY_SIZE)
+#define WHOLE_WORDS(mine) (n * sizeof(ELEM) % 8 == 0)
+#else
+#define WHOLE_WORDS(mine) (n * sizeof(ELEM) % 8 == 0 && (rc_u64)(mine) % 8 == 0 && (rc_u64)source % 8 == 0)
+#endif
+
+// Words of eight bytes where rows are such.
+RC_KERNEL pairs(const ELEM* input, ELEM* output, int m, int n, rc_i64 input_stride, rc_i64 output_stride,
+                const rc_u64* bases, const int* ranks, int rank, int group_rank, int group_size) {
+  RC_RECORD_LAUNCH(1, 64, group_size);
+  for (int row = blockIdx.x; row < m; row += gridDim.x)
+    for (int peer = 0; peer < group_size; peer++) {
+      const ELEM* source = input + row * input_stride;
+      ELEM* theirs = rc_peer(output + ((rc_i64)group_rank * m + row) * output_stride, bases, rank, ranks[peer]);
+      if (WHOLE_WORDS(theirs))
+        for (int word = threadIdx.x; word < int(n * sizeof(ELEM) / 8); word += blockDim.x)
+          ((rc_u64*)theirs)[word] = ((const rc_u64*)source)[word];
+      else
+        for (int column = threadIdx.x; column < n; column += blockDim.x) theirs[column] = source[column];
+    }
+}
