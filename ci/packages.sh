@@ -17,6 +17,8 @@ command -v g++ >/dev/null || apt_install g++ libc6-dev
 command -v git >/dev/null || apt_install git
 # The same kernels must run when clang builds them; see crates/simt/tests.
 command -v clang++ >/dev/null || apt_install clang
+# The C library is found through it; see ci/dist-test.sh.
+command -v pkg-config >/dev/null || apt_install pkg-config
 # The Python package's tests, in an environment of their own.
 if ! target/python/bin/python -c "import numpy, pytest" 2>/dev/null; then
   python3 -m venv target/python 2>/dev/null || { apt_install python3 python3-venv; python3 -m venv --clear target/python; }
