@@ -24,7 +24,7 @@ Provides-Extra: numpy
 Requires-Dist: numpy; extra == 'numpy'
 """
 WHEEL = "Wheel-Version: 1.0\nGenerator: rankcheck\nRoot-Is-Purelib: false\nTag: {tag}\n"
-ENTRIES = "[console_scripts]\nrankcheck = rankcheck.command:main\n\n[pytest11]\nrankcheck = rankcheck.plugin\n"
+ENTRIES = "[console_scripts]\nrankcheck = rankcheck.command:main\n\n[pytest11]\nrankcheck.plugin = rankcheck.plugin\n"
 
 
 def contents(prefix, version, tag):
