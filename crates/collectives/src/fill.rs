@@ -430,7 +430,7 @@ impl Poison {
 
     /// Whether the bytes from heap offset `start` are still the poison.
     pub fn holds(&self, rank: Rank, start: u64, bytes: &[u8]) -> bool {
-        let mut buffer = [0u8; 4096];
+        let mut buffer = [0u8; 512];
         let mut offset = start;
         bytes.chunks(buffer.len()).all(|chunk| {
             let expected = &mut buffer[..chunk.len()];

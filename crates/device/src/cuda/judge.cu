@@ -17,7 +17,7 @@ typedef long long rc_i64;
 
 #define RC_INLINE static __device__ __forceinline__
 
-enum { STEPS = 8, BATCH = 4, PAGE_LOG2 = 12 };
+enum { STEPS = 32, BATCH = 8, PAGE_LOG2 = 12 };
 
 enum Kind { POISON = 0, ZERO = 1, FILLED = 2, STORED = 3 };
 
@@ -25,7 +25,7 @@ enum Kind { POISON = 0, ZERO = 1, FILLED = 2, STORED = 3 };
 struct Key {
   rc_u64 permutation;         // key of the permutation of a row fill's words
   rc_u64 words_per_row;
-  rc_u64 element;             // bytes
+  rc_u64 element_log2;        // bytes, as a power of two
   rc_u64 column_multiplier;
   rc_u64 row_multiplier;
   rc_u64 call;
@@ -57,6 +57,7 @@ struct Record {
   rc_u64 strips;     // teams beside each other
   rc_u64 lanes_log2;
   rc_u64 rows_log2;  // rows a team takes; it takes STEPS >> rows_log2 units of each
+  rc_u64 align;      // units are counted from the last multiple of this in front of a row
 };
 
 struct alignas(16) Unit {
@@ -73,152 +74,228 @@ RC_INLINE rc_u64 mix(rc_u64 x) {
   return x ^ (x >> 31);
 }
 
+// The same, kept apart where it is seldom needed.
+static __device__ __noinline__ rc_u32 hashed(rc_u64 x) { return rc_u32(mix(x)); }
+
 // How a rank's data and poison differ from rank 0's: in the upper half of each byte.
 RC_INLINE rc_u64 rank_bits(rc_u64 rank) { return rank * (EACH_BYTE << 4); }
 
-// ---- sources: each gives the unit at a heap offset, which begins at `byte` of `row` ----
+// ---- the tables of a block ----
+
+RC_INLINE rc_u32 spread(rc_u32 x) {
+  x = (x | x << 8) & 0x00ff00ff;
+  x = (x | x << 4) & 0x0f0f0f0f;
+  return x << 4;
+}
+
+// The name nibbles of a permuted number, each in the upper half of a byte; linear over exclusive or.
+RC_INLINE rc_u64 name_of(rc_u32 x) {
+  // Every bit spread over 28,
+  x ^= x >> 9;
+  x ^= (x << 17) & ((1u << 28) - 1);
+  x ^= x >> 15;
+  // seven nibbles that are the differences of eight, whose offset is a hash.
+  rc_u32 n = x << 4;
+  n ^= n << 4;
+  n ^= n << 8;
+  n ^= n << 16;
+  n ^= 0x11111111u * ((x ^ (x >> 11) ^ (x >> 21)) & 0xf);
+  return rc_u64(spread(n >> 16)) << 32 | spread(n & 0xffff);
+}
+
+// What would be computed for every word otherwise.
+struct alignas(16) Tables {
+  rc_u64 low[512], middle[256], upper[256];  // names of nine, eight and eight bits of a number
+  rc_u64 places[8], poison_places[8];        // as in the key
+
+  // All threads of a block together.
+  __device__ __forceinline__ void make(const Key* key) {
+    for (rc_u32 i = threadIdx.x; i < 512; i += blockDim.x) {
+      low[i] = name_of(i);
+      if (i < 256) middle[i] = name_of(i << 9);
+      if (i < 256) upper[i] = name_of(i << 17);
+      if (i < 8) places[i] = key->places[i];
+      if (i < 8) poison_places[i] = key->poison_places[i];
+    }
+    __syncthreads();
+  }
+};
+
+// ---- sources ----
+//
+// `unit` is the unit at a heap offset, which begins at `byte` of `row`. `batch` makes those of BATCH
+// rows below each other, `stride` bytes from one to the next, where that takes fewer operations: where
+// they are `regular`.
 
 struct Zeros {
   __device__ __forceinline__ Unit unit(rc_u64, rc_i64, rc_u64) { return Unit{0, 0}; }
+  __device__ __forceinline__ bool regular(rc_u64, rc_i64) const { return true; }
+  __device__ __forceinline__ void batch(rc_u64, rc_i64, rc_u64, rc_u64, Unit* made) {
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) made[i] = Unit{0, 0};
+  }
 };
 
 // Of rank 0, like all that is made; the others' differs by `rank_bits`.
 struct Poison {
-  const rc_u64* places;
+  const Tables* tables;
   rc_u64 seed;
 
   __device__ __forceinline__ Unit unit(rc_u64, rc_i64, rc_u64 offset) {
     const rc_u64 block = mix(seed ^ (offset >> 6));
     const rc_u32 place = rc_u32(offset >> 3) & 7;
-    return Unit{(block ^ places[place]) | CLASS, (block ^ places[place + 1]) | CLASS};
+    return Unit{(block ^ tables->poison_places[place]) | CLASS, (block ^ tables->poison_places[place + 1]) | CLASS};
+  }
+  __device__ __forceinline__ bool regular(rc_u64, rc_i64) const { return true; }
+  __device__ __forceinline__ void batch(rc_u64 row, rc_i64 byte, rc_u64 offset, rc_u64 stride, Unit* made) {
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) made[i] = unit(row, byte, offset + i * stride);
   }
 };
 
-// A unit of words that are counted from the start of a row, which may lie anywhere. `Words` gives
-// word `i` behind the one that `at` chose; words outside the row may be anything.
-template <class Words>
-struct OfWords {
-  Words words;
+RC_INLINE Unit shifted(rc_u32 bits, rc_u64 first, rc_u64 second, rc_u64 third) {
+  return Unit{first >> bits | second << (64 - bits), second >> bits | third << (64 - bits)};
+}
 
-  __device__ __forceinline__ Unit unit(rc_u64 row, rc_i64 byte, rc_u64) {
-    const rc_u32 shift = rc_u32(byte & 7) * 8;
-    words.at(row, byte >> 3);
-    const rc_u64 first = words.word(0), second = words.word(1);
-    if (shift == 0) return Unit{first, second};
-    const rc_u64 third = words.word(2);
-    return Unit{first >> shift | second << (64 - shift), second >> shift | third << (64 - shift)};
-  }
-};
-
-// The keyed fill of collectives::fill::RowFill.
-struct RowWords {
-  enum : rc_u32 { BLOCK_MASK = (1u << 25) - 1, NAME_MASK = (1u << 28) - 1 };
+// The keyed fill of collectives::fill::RowFill. Words are counted from a row's start, which may lie
+// anywhere; those outside the row may be anything.
+struct Filled {
+  enum : rc_u32 { BLOCK_MASK = (1u << 25) - 1 };
   const Key* key;
-  rc_u64 words_per_row;
-  // Of the column last looked at, because the next step is often a row below.
+  const Tables* tables;
+  // Of the word last looked at and the two behind it: a step is often a row below the one before.
   rc_i64 column;
   rc_u64 colours[3];
   // Of the 2^28 words last looked at.
-  rc_u64 high;
-  rc_u32 add;
-  rc_u64 number, name, row_bits;
+  rc_u32 high, add;
 
-  RC_INLINE RowWords of(const Key* key) {
-    RowWords words = {};
-    words.key = key;
-    words.words_per_row = key->words_per_row;
-    words.column = rc_i64(1) << 62;
-    words.high = ~rc_u64(0);
-    return words;
+  RC_INLINE Filled of(const Key* key, const Tables* tables) {
+    Filled filled = {key, tables, rc_i64(1) << 62, {}, ~0u, 0};
+    return filled;
   }
 
-  // The colours of a word's bytes, in place.
-  __device__ __forceinline__ rc_u64 colours_of(rc_i64 word) const {
-    const rc_u64 element = key->element, multiplier = key->column_multiplier;
-    const rc_u64 each = element == 8 ? EACH_BYTE : EACH_BYTE & ((rc_u64(1) << 8 * element) - 1);
-    rc_u64 fraction = rc_u64(word) * (8 / element) * multiplier;
-    rc_u64 bits = 0;
-    for (rc_u32 byte = 0; byte < 8; byte += rc_u32(element)) {
-      bits |= (fraction >> 61) * each << (8 * byte + 1);
-      fraction += multiplier;
+  // The colours of four bytes, in place; `fraction` goes on to the next element.
+  __device__ __forceinline__ rc_u32 colours_of(rc_u64& fraction) const {
+    const rc_u32 element = 1u << key->element_log2;
+    const rc_u32 each = element == 1 ? 0x02 : element == 2 ? 0x0202 : 0x02020202;
+    rc_u32 bits = 0;
+    for (rc_u32 byte = 0; byte < 4; byte += element) {
+      bits |= rc_u32(fraction >> 61) * each << 8 * byte;
+      fraction += key->column_multiplier;
     }
     return bits;
   }
 
-  __device__ __forceinline__ rc_u64 name_of(rc_u64 word) {
-    if (word >> 28 != high) {
-      high = word >> 28;
-      add = rc_u32(mix(key->permutation ^ high)) & BLOCK_MASK;
+  __device__ __forceinline__ void look_at(rc_i64 word) {
+    if (word == column) return;
+    column = word;
+    rc_u64 fraction = rc_u64(word * 8 >> key->element_log2) * key->column_multiplier;
+    for (rc_u32 i = 0; i < 3; i++) {
+      const rc_u32 low = colours_of(fraction);
+      colours[i] = rc_u64(key->element_log2 == 3 ? low : colours_of(fraction)) << 32 | low;
     }
+  }
+
+  __device__ __forceinline__ void choose_permutation(rc_u64 number) {
+    if (rc_u32(number >> 28) == high) return;
+    high = rc_u32(number >> 28);
+    add = hashed(key->permutation ^ (number >> 28)) & BLOCK_MASK;
+  }
+
+  // The name of the block of eight words that holds one.
+  __device__ __forceinline__ rc_u64 block(rc_u32 number) const {
     // A permutation of 25 bits,
-    rc_u32 x = ((rc_u32(word >> 3) + add) * 0x0b52d4du) & BLOCK_MASK;
+    rc_u32 x = (((number >> 3) + add) * 0x0b52d4du) & BLOCK_MASK;
     x ^= x >> 13;
     x = (x * 0x9e3779bu) & BLOCK_MASK;
     x ^= x >> 14;
-    // every bit of it spread over 28,
-    x ^= x >> 9;
-    x ^= (x << 17) & NAME_MASK;
-    x ^= x >> 15;
-    // seven nibbles that are the differences of eight, whose offset is a hash,
-    rc_u32 n = x << 4;
-    n ^= n << 4;
-    n ^= n << 8;
-    n ^= n << 16;
-    n ^= 0x11111111u * ((x ^ (x >> 11) ^ (x >> 21)) & 0xf);
-    // each in the upper half of a byte.
-    const rc_u32 low = spread(n & 0xffff), upper = spread(n >> 16);
-    return rc_u64(upper) << 32 | low;
+    // and its name.
+    return tables->low[x & 511] ^ tables->middle[x >> 9 & 255] ^ tables->upper[x >> 17];
   }
 
-  RC_INLINE rc_u32 spread(rc_u32 x) {
-    x = (x | x << 8) & 0x00ff00ff;
-    x = (x | x << 4) & 0x0f0f0f0f;
-    return x << 4;
+  // What a row adds to colours; `fraction` is its product with the rows' multiplier.
+  __device__ __forceinline__ rc_u64 row_bits(rc_u64 fraction) const {
+    return ((rc_u32(fraction >> 61) + rc_u32(key->call)) & 7) * (EACH_BYTE << 1);
   }
 
-  __device__ __forceinline__ void at(rc_u64 row, rc_i64 word) {
-    if (word != column) {
-      column = word;
-      for (rc_u32 i = 0; i < 3; i++) colours[i] = colours_of(word + i);
+  // Word `i` of those looked at; it has this number.
+  __device__ __forceinline__ rc_u64 word(rc_u64 number, rc_u32 i, rc_u64 row_bits) {
+    choose_permutation(number);
+    const rc_u64 name = block(rc_u32(number)) ^ tables->places[number & 7];
+    return name | ((colours[i] + row_bits) & COLOUR);
+  }
+
+  __device__ __forceinline__ Unit unit(rc_u64 row, rc_i64 byte, rc_u64) {
+    look_at(byte >> 3);
+    const rc_u64 number = row * key->words_per_row + rc_u64(column), bits = row_bits(row * key->row_multiplier);
+    const rc_u64 first = word(number, 0, bits), second = word(number + 1, 1, bits);
+    if ((byte & 7) == 0) return Unit{first, second};
+    return shifted(rc_u32(byte & 7) * 8, first, second, word(number + 2, 2, bits));
+  }
+
+  // Units of two words of one block, all under one permutation.
+  __device__ __forceinline__ bool regular(rc_u64 row, rc_i64 byte) const {
+    const rc_u64 step = key->words_per_row, number = row * step + rc_u64(byte >> 3);
+    return (byte & 7) == 0 && ((number | step) & 1) == 0 && number >> 28 == (number + BATCH * step) >> 28;
+  }
+
+  __device__ __forceinline__ void batch(rc_u64 row, rc_i64 byte, rc_u64, rc_u64, Unit* made) {
+    look_at(byte >> 3);
+    const rc_u64 step = key->words_per_row, number = row * step + rc_u64(column);
+    choose_permutation(number);
+    rc_u64 fraction = row * key->row_multiplier;
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) {
+      const rc_u32 low = rc_u32(number) + i * rc_u32(step);
+      const rc_u64 name = block(low), bits = row_bits(fraction);
+      const Unit places = *(const Unit*)&tables->places[low & 6];
+      made[i].low = (name ^ places.low) | ((colours[0] + bits) & COLOUR);
+      made[i].high = (name ^ places.high) | ((colours[1] + bits) & COLOUR);
+      fraction += key->row_multiplier;
     }
-    number = row * words_per_row + rc_u64(word);
-    name = name_of(number);
-    row_bits = (((row * key->row_multiplier >> 61) + key->call) & 7) * (EACH_BYTE << 1);
-  }
-
-  __device__ __forceinline__ rc_u64 word(rc_u32 i) {
-    const rc_u64 wanted = number + i;
-    if (i > 0 && (wanted & 7) == 0) name = name_of(wanted);
-    return (name ^ key->places[wanted & 7]) | ((colours[i] + row_bits) & COLOUR);
   }
 };
 
 // Rows of a stored matrix. There is a unit more in front of them and behind.
-struct StoredWords {
+struct Stored {
   const rc_u8* matrix;
   rc_u64 stride;
-  const rc_u64* first;
-  Unit unit;
 
-  __device__ __forceinline__ void at(rc_u64 row, rc_i64 word) {
-    first = (const rc_u64*)(matrix + row * stride) + word;
-    unit = word % 2 == 0 ? *(const Unit*)first : Unit{first[0], first[1]};
+  __device__ __forceinline__ Unit unit(rc_u64 row, rc_i64 byte, rc_u64) {
+    const rc_u64* words = (const rc_u64*)(matrix + row * stride) + (byte >> 3);
+    const rc_u32 shift = rc_u32(byte & 7) * 8;
+    return shift == 0 ? Unit{words[0], words[1]} : shifted(shift, words[0], words[1], words[2]);
   }
-  __device__ __forceinline__ rc_u64 word(rc_u32 i) const { return i == 0 ? unit.low : i == 1 ? unit.high : first[2]; }
+  __device__ __forceinline__ bool regular(rc_u64, rc_i64 byte) const { return (byte & 15) == 0; }
+  __device__ __forceinline__ void batch(rc_u64 row, rc_i64 byte, rc_u64, rc_u64, Unit* made) {
+    const rc_u8* first = matrix + row * stride + byte;
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) made[i] = *(const Unit*)(first + i * stride);
+  }
+};
+
+// What a launch is about.
+struct Launch {
+  const Key* __restrict__ key;
+  const Record* __restrict__ records;
+  rc_u64 record_count;
+  const rc_u64* __restrict__ heaps;
+  const rc_u8* __restrict__ stored;
+  const Tables* tables;
 };
 
 // Calls `act` with the source of a record.
 template <class Act>
-RC_INLINE void with_source(const Key* key, const Record& record, const rc_u8* stored, Act& act) {
+RC_INLINE void with_source(const Launch& launch, const Record& record, Act& act) {
   switch (record.source) {
     case POISON:
-      return act(Poison{key->poison_places, record.key});
+      return act(Poison{launch.tables, record.key});
     case ZERO:
       return act(Zeros{});
     case FILLED:
-      return act(OfWords<RowWords>{RowWords::of(key)});
+      return act(Filled::of(launch.key, launch.tables));
     case STORED:
-      return act(OfWords<StoredWords>{{stored + record.key, key->stored_stride, nullptr, {}}});
+      return act(Stored{launch.stored + record.key, launch.key->stored_stride});
   }
 }
 
@@ -235,10 +312,10 @@ struct Place {
 
 RC_INLINE Place place_of(const Record& record, rc_u64 row, rc_u64 unit) {
   const rc_u64 start = record.start + row * record.row_stride;
-  Place place = {(start & ~rc_u64(15)) + unit * 16, 0, 0, 0};
+  Place place = {(start & ~(record.align - 1)) + unit * 16, 0, 0, 0};
   place.byte = rc_i64(place.offset - start);
   const rc_i64 left = rc_i64(record.row_bytes) - place.byte;
-  if (row < record.rows && left > 0) {
+  if (row < record.rows && left > 0 && place.byte > -16) {
     place.first = place.byte < 0 ? rc_u32(-place.byte) : 0;
     place.end = left < 16 ? rc_u32(left) : 16;
   }
@@ -257,15 +334,6 @@ RC_INLINE rc_u64 high_mask(rc_u32 first, rc_u32 end) {
 
 // ---- what is done with units ----
 
-// What a launch is about.
-struct Launch {
-  const Key* __restrict__ key;
-  const Record* __restrict__ records;
-  rc_u64 record_count;
-  const rc_u64* __restrict__ heaps;
-  const rc_u8* __restrict__ stored;
-};
-
 // Makes one unit.
 struct MakeUnit {
   rc_u64 row;
@@ -281,11 +349,12 @@ struct MakeUnit {
 
 RC_INLINE Unit made_at(const Launch& launch, const Record& record, rc_u64 row, const Place& place) {
   MakeUnit make = {record.from_row + row, place.byte + rc_i64(record.from_byte), place.offset, {}};
-  with_source(launch.key, record, launch.stored, make);
+  with_source(launch, record, make);
   return make.made;
 }
 
-RC_INLINE bool stands_in(const Record& record, rc_u32 rank) { return (record.ranks >> rank & 1) != 0; }
+// The lowest rank of a set.
+RC_INLINE rc_u32 first_of(rc_u32 ranks) { return rc_u32(__ffs(int(ranks))) - 1; }
 
 RC_INLINE rc_u64 bits_in(const Record& record, rc_u32 rank) {
   return rank_bits(record.own != 0 ? rank : record.rank);
@@ -296,8 +365,8 @@ static __device__ __noinline__ void fill_part(const Launch& launch, const Record
   const Place place = place_of(record, row, unit);
   if (place.end == 0) return;
   const Unit made = made_at(launch, record, row, place);
-  for (rc_u32 rank = 0; rank < launch.key->world; rank++) {
-    if (!stands_in(record, rank)) continue;
+  for (rc_u32 left = rc_u32(record.ranks); left != 0; left &= left - 1) {
+    const rc_u32 rank = first_of(left);
     rc_u8* to = (rc_u8*)launch.heaps[rank] + place.offset;
     const rc_u64 bits = bits_in(record, rank);
     for (rc_u32 byte = place.first; byte < place.end; byte++)
@@ -328,8 +397,8 @@ static __device__ __noinline__ rc_u64 wrong_bytes(const Launch& launch, const Re
   if (place.end == 0) return 0;
   const Unit made = made_at(launch, record, row, place);
   rc_u64 all = 0;
-  for (rc_u32 rank = 0; rank < launch.key->world; rank++) {
-    if (!stands_in(record, rank)) continue;
+  for (rc_u32 left = rc_u32(record.ranks); left != 0; left &= left - 1) {
+    const rc_u32 rank = first_of(left);
     const Unit seen = *(const Unit*)((const rc_u8*)launch.heaps[rank] + place.offset);
     const rc_u64 bits = bits_in(record, rank);
     const rc_u64 wrong =
@@ -346,7 +415,7 @@ struct Fill {
 #pragma unroll
     for (rc_u32 i = 0; i < BATCH; i++) *(Unit*)(heap + offsets[i]) = Unit{made[i].low ^ bits, made[i].high ^ bits};
   }
-  __device__ __forceinline__ bool look_again() { return false; }
+  __device__ __forceinline__ bool agrees() { return true; }
   __device__ __forceinline__ void part(const Launch& launch, const Record& record, rc_u64 row, rc_u64 unit) {
     fill_part(launch, record, row, unit);
   }
@@ -357,7 +426,7 @@ struct Verify {
   rc_u64 wrong;  // bytes
   rc_u64 differs;
 
-  // The reads of a batch are under way at once.
+  // All reads are under way at once.
   __device__ __forceinline__ void whole(const rc_u8* heap, const rc_u64* offsets, const Unit* made, rc_u64 bits) {
     Unit seen[BATCH];
 #pragma unroll
@@ -366,18 +435,18 @@ struct Verify {
     for (rc_u32 i = 0; i < BATCH; i++)
       differs |= (seen[i].low ^ made[i].low ^ bits) | (seen[i].high ^ made[i].high ^ bits);
   }
-  __device__ __forceinline__ bool look_again() {
-    const bool again = differs != 0;
+  __device__ __forceinline__ bool agrees() {
+    const bool all = differs == 0;
     differs = 0;
-    return again;
+    return all;
   }
   __device__ __forceinline__ void part(const Launch& launch, const Record& record, rc_u64 row, rc_u64 unit) {
     wrong += wrong_bytes(launch, record, pages, row, unit);
   }
 };
 
-// A team's steps. A batch of whole units is made once, then taken heap by heap; what is at the edge
-// of a row, or does not agree, is taken unit by unit.
+// A team's steps. Whole units are made once and then taken heap by heap, in batches where they are
+// regular; what is at the edge of a row, or does not agree, is taken unit by unit.
 template <class Action>
 struct Steps {
   const Launch& launch;
@@ -385,36 +454,64 @@ struct Steps {
   Action& action;
   rc_u32 team, lane;
 
+  __device__ __forceinline__ rc_u32 row_mask() const { return (1u << record.rows_log2) - 1; }
+  __device__ __forceinline__ rc_u64 row_of(rc_u32 step) const {
+    return (rc_u64(team / rc_u32(record.strips)) << record.rows_log2) + (step & row_mask());
+  }
+  __device__ __forceinline__ rc_u64 unit_of(rc_u32 step) const {
+    const rc_u64 strip = rc_u64(team % rc_u32(record.strips)) * (STEPS >> record.rows_log2) + (step >> record.rows_log2);
+    return (strip << record.lanes_log2) + lane;
+  }
+
+  // In every heap. False where anything must be looked at again.
+  __device__ __forceinline__ bool whole(const rc_u64* offsets, const Unit* made) {
+#pragma unroll 1
+    for (rc_u32 left = rc_u32(record.ranks); left != 0; left &= left - 1) {
+      const rc_u32 rank = first_of(left);
+      action.whole((rc_u8*)launch.heaps[rank], offsets, made, bits_in(record, rank));
+    }
+    return action.agrees();
+  }
+
+  template <class Source>
+  __device__ __forceinline__ bool regular(Source& source, rc_u32 step) {
+    const rc_u64 row = row_of(step), from_row = record.from_row + row;
+    const Place place = place_of(record, row, unit_of(step));
+    const rc_i64 byte = place.byte + rc_i64(record.from_byte);
+    if (!place.is_whole() || row + BATCH > record.rows || !source.regular(from_row, byte)) return false;
+    rc_u64 offsets[BATCH];
+    Unit made[BATCH];
+    source.batch(from_row, byte, place.offset, record.row_stride, made);
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) offsets[i] = place.offset + i * record.row_stride;
+    return whole(offsets, made);
+  }
+
+  template <class Source>
+  __device__ __forceinline__ bool irregular(Source& source, rc_u32 step) {
+    rc_u64 offsets[BATCH];
+    Unit made[BATCH];
+    bool all = true;
+#pragma unroll
+    for (rc_u32 i = 0; i < BATCH; i++) {
+      const rc_u64 row = row_of(step + i);
+      const Place place = place_of(record, row, unit_of(step + i));
+      offsets[i] = place.offset;
+      all &= place.is_whole();
+      if (all) made[i] = source.unit(record.from_row + row, place.byte + rc_i64(record.from_byte), place.offset);
+    }
+    return all && whole(offsets, made);
+  }
+
   template <class Source>
   __device__ __forceinline__ void operator()(Source source) {
-    const rc_u32 strips = rc_u32(record.strips), lanes_log2 = rc_u32(record.lanes_log2);
-    const rc_u32 rows_log2 = rc_u32(record.rows_log2), row_mask = (1u << rows_log2) - 1;
-    const rc_u64 first_row = rc_u64(team / strips) << rows_log2;
-    const rc_u64 first_unit = (rc_u64(team % strips) * (STEPS >> rows_log2) << lanes_log2) + lane;
-    const rc_u32 world = rc_u32(launch.key->world);
+    // Whether the units of a batch lie below each other, at the same place of their rows.
+    const bool below = BATCH <= row_mask() + 1 && (record.row_stride & (record.align - 1)) == 0;
 #pragma unroll 1
     for (rc_u32 step = 0; step < STEPS; step += BATCH) {
-      rc_u64 offsets[BATCH];
-      Unit made[BATCH];
-      bool whole = true;
-#pragma unroll
-      for (rc_u32 i = 0; i < BATCH; i++) {
-        const rc_u64 row = first_row + ((step + i) & row_mask);
-        const Place place = place_of(record, row, first_unit + (rc_u64((step + i) >> rows_log2) << lanes_log2));
-        offsets[i] = place.offset;
-        whole &= place.is_whole();
-        if (whole) made[i] = source.unit(record.from_row + row, place.byte + rc_i64(record.from_byte), place.offset);
-      }
-      if (whole) {
+      if ((below && regular(source, step)) || irregular(source, step)) continue;
 #pragma unroll 1
-        for (rc_u32 rank = 0; rank < world; rank++)
-          if (stands_in(record, rank))
-            action.whole((rc_u8*)launch.heaps[rank], offsets, made, bits_in(record, rank));
-      }
-      if (whole && !action.look_again()) continue;
-#pragma unroll 1
-      for (rc_u32 i = step; i < step + BATCH; i++)
-        action.part(launch, record, first_row + (i & row_mask), first_unit + (rc_u64(i >> rows_log2) << lanes_log2));
+      for (rc_u32 i = step; i < step + BATCH; i++) action.part(launch, record, row_of(i), unit_of(i));
     }
   }
 };
@@ -447,26 +544,30 @@ RC_INLINE void each_piece(const Launch& launch, Work work) {
 }
 
 // heaps[r] is the address of rank r's heap, aligned to 16 bytes.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
     rc_fill(const Key* __restrict__ key, const Record* __restrict__ records, rc_u64 record_count,
             const rc_u64* __restrict__ heaps, const rc_u8* __restrict__ stored) {
-  const Launch launch = {key, records, record_count, heaps, stored};
+  __shared__ Tables tables;
+  tables.make(key);
+  const Launch launch = {key, records, record_count, heaps, stored, &tables};
   each_piece(launch, [&](rc_u64 number, rc_u32 team, rc_u32 lane) {
     Fill fill;
     Steps<Fill> steps = {launch, records[number], fill, team, lane};
-    with_source(key, records[number], stored, steps);
+    with_source(launch, records[number], steps);
   });
 }
 
 // Adds to `counts`, of all records and then of each, and sets `pages`; both begin as zero.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 2)
     rc_verify(const Key* __restrict__ key, const Record* __restrict__ records, rc_u64 record_count,
               const rc_u64* __restrict__ heaps, const rc_u8* __restrict__ stored, rc_u64* counts, rc_u8* pages) {
-  const Launch launch = {key, records, record_count, heaps, stored};
+  __shared__ Tables tables;
+  tables.make(key);
+  const Launch launch = {key, records, record_count, heaps, stored, &tables};
   each_piece(launch, [&](rc_u64 number, rc_u32 team, rc_u32 lane) {
     Verify verify = {pages, 0, 0};
     Steps<Verify> steps = {launch, records[number], verify, team, lane};
-    with_source(key, records[number], stored, steps);
+    with_source(launch, records[number], steps);
     if (verify.wrong == 0) return;
     atomicAdd(&counts[0], verify.wrong);
     atomicAdd(&counts[1 + number], verify.wrong);

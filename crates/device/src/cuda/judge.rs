@@ -259,7 +259,8 @@ impl Sending<'_> {
             let work = Work::of(record)?;
             pieces += work.pieces;
             all.extend(words::record(record));
-            all.extend([pieces, work.teams, work.strips, work.lanes_log2, work.rows_log2]);
+            let Work { teams, strips, lanes_log2, rows_log2, align, .. } = work;
+            all.extend([pieces, teams, strips, lanes_log2, rows_log2, align]);
         }
         Ok(Image { records: self.words(&all)?, count: records.len() as u64, pieces })
     }

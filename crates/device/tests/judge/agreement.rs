@@ -119,14 +119,23 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Everything about a problem: images, right heaps, and heaps with faults.
-pub(crate) fn agree(device: &mut CpuJudge, problem: &Problem) -> Result<(), String> {
+/// Everything about a problem: images, right heaps, heaps with one wrong bit, that many of them, and
+/// heaps with more faults.
+pub(crate) fn agree(device: &mut CpuJudge, problem: &Problem, bits: u64) -> Result<(), String> {
     for index in 0..problem.calls.len() {
         let mut bench = Bench::new(device, problem, index);
         let checked = bench.fill().and_then(|()| {
             let found = bench.verify()?;
             if !found.is_empty() {
                 return Err(format!("right heaps are judged wrong: {found:#?}"));
+            }
+            for bit in 0..bits {
+                let random = mix(problem.seed ^ mix(bit));
+                let rank = random as usize % bench.heaps.len();
+                let at = ((random >> 8) % bench.plan.bytes) as usize;
+                bench.heaps[rank][at] ^= 1 << (random >> 61);
+                bench.verify()?;
+                bench.heaps[rank][at] ^= 1 << (random >> 61);
             }
             bench.spoil(problem.seed);
             bench.verify().map(|_| ())

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use agreement::{Bench, agree};
 use collectives::image::{Area, Moment, Source, Span, spans};
-use collectives::{Collective, DType, HeapPlan, Op, Problem, arithmetic, declared};
+use collectives::{Collective, DType, Data, HeapPlan, Op, Problem, arithmetic, declared};
 use cpu::CpuJudge;
 use device::cuda::judge::{Entry, JudgeDevice as _, SOURCE};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn shipped_scenarios_are_judged_alike() {
         problems.iter().map(|(_, problem)| problem.collective).collect();
     assert_eq!(collectives.len(), Collective::ALL.len(), "{collectives:?}");
     for (id, problem) in &problems {
-        agree(&mut device, problem).unwrap_or_else(|error| panic!("{id}: {error}"));
+        agree(&mut device, problem, 2).unwrap_or_else(|error| panic!("{id}: {error}"));
     }
 }
 
@@ -34,7 +34,7 @@ fn random_problems_are_judged_alike() {
     let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
     let device = std::cell::RefCell::new(&mut device);
     let run = runner.run(&problems::random(), |problem| {
-        agree(&mut device.borrow_mut(), &problem).map_err(TestCaseError::fail)
+        agree(&mut device.borrow_mut(), &problem, 2).map_err(TestCaseError::fail)
     });
     run.unwrap_or_else(|error| panic!("{error}"));
 }
@@ -109,35 +109,53 @@ fn a_nan_is_as_good_as_another_where_arithmetic_made_it() {
 }
 
 /// A judge that is wrong on purpose does not pass for one that is right: each line of the kernels
-/// that says what is right is broken once.
+/// that says what is right is broken once. Here, those that make the fill.
 #[test]
-fn a_broken_judge_is_caught() {
+fn a_judge_that_fills_wrongly_is_caught() {
     let breaks = [
         ("0xbf58476d1ce4e5b9ull", "0xbf58476d1ce4e5b7ull"),
         ("0x0b52d4du", "0x0b52d4fu"),
         ("x ^= x >> 13;", "x ^= x >> 12;"),
-        ("key->call) & 7", "key->call) & 3"),
+        ("key->call)) & 7", "key->call)) & 3"),
         ("rank * (EACH_BYTE << 4)", "rank * (EACH_BYTE << 5)"),
         ("record.own != 0 ? rank : record.rank", "rank"),
+        ("((number | step) & 1) == 0", "true"),
+        ("return (byte & 7) == 0 &&", "return"),
+        ("row + BATCH > record.rows", "false"),
+        ("if (word == column) return;", "if (column != rc_i64(1) << 62) return;"),
+        ("matrix + row * stride + byte", "matrix + row * stride"),
+    ];
+    are_caught(&breaks, &places());
+}
+
+/// The same for those that find and compare places.
+#[test]
+fn a_judge_that_looks_elsewhere_is_caught() {
+    let breaks = [
         ("first == 0 && end == 16", "end == 16"),
         ("left < 16 ? rc_u32(left) : 16", "left < 16 ? rc_u32(left - 1) : 16"),
         ("place.byte < 0 ? rc_u32(-place.byte) : 0", "0"),
-        ("(wanted & 7) == 0", "false"),
-        ("word != column", "column == rc_i64(1) << 62"),
         ("wrong += unit;", "wrong += 1;"),
         ("record.any_nan && ", ""),
         ("is_nan(one) && is_nan(other)", "false"),
         ("(rank * launch.key->heap_bytes + place.offset)", "place.offset"),
-        ("row_mask = (1u << rows_log2) - 1", "row_mask = (1u << rows_log2) / 2"),
+        ("return (1u << record.rows_log2) - 1", "return (1u << record.rows_log2) / 2"),
         ("low = middle + 1;", "low = high;"),
         ("& ~below_first", ""),
         ("differs |= ", "differs = "),
         ("(seen[i].high ^ made[i].high ^ bits)", "0"),
-        ("(matrix + row * stride) + word", "(matrix + row * stride)"),
     ];
-    let problem = |dtype| [problems::padded(dtype), problems::reduced(dtype, Op::Sum)];
-    let problems: Vec<Problem> = DType::ALL.into_iter().flat_map(problem).collect();
-    are_caught(&breaks, &problems);
+    are_caught(&breaks, &places());
+}
+
+/// Problems that have every kind of place.
+fn places() -> Vec<Problem> {
+    let problem = |dtype| {
+        let tall = problems::tall(dtype);
+        let stored = Problem { data: Data::BitPatterns, ..tall.clone() };
+        [tall, stored, problems::padded(dtype), problems::reduced(dtype, Op::Sum)]
+    };
+    DType::ALL.into_iter().flat_map(problem).collect()
 }
 
 /// The same for what makes reductions.
@@ -168,11 +186,14 @@ fn a_judge_that_cannot_add_is_caught() {
     are_caught(&breaks, &problems);
 }
 
+/// Wrong bits that each problem is tried with.
+const BITS: u64 = 12;
+
 /// Each of the breaks is seen in one of the problems at least, and without one none is.
 fn are_caught(breaks: &[(&str, &str)], problems: &[Problem]) {
     let mut right = CpuJudge::new();
     for problem in problems {
-        agree(&mut right, problem).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
+        agree(&mut right, problem, BITS).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
     }
     for (line, broken) in breaks {
         assert!(SOURCE.contains(line), "{line} is not in the source any more");
@@ -184,7 +205,7 @@ fn are_caught(breaks: &[(&str, &str)], problems: &[Problem]) {
 
 fn is_right(device: &mut CpuJudge, problem: &Problem) -> bool {
     // A broken judge may also trip over itself.
-    let agrees = std::panic::AssertUnwindSafe(|| agree(device, problem).is_ok());
+    let agrees = std::panic::AssertUnwindSafe(|| agree(device, problem, BITS).is_ok());
     std::panic::catch_unwind(agrees).unwrap_or(false)
 }
 

@@ -58,7 +58,24 @@ pub(crate) fn padded(dtype: DType) -> Problem {
     }
 }
 
-/// The same for a reduction whose results hold NaNs.
+/// One with so many rows, at such distances, that units are taken in batches: of an input whose rows
+/// have an odd number of words, and of an output whose rows begin inside a word.
+pub(crate) fn tall(dtype: DType) -> Problem {
+    let elements = |bytes: u64| bytes / dtype.bytes();
+    let region =
+        |padding, offset_elements| RegionLayout { pad_columns: elements(padding), offset_elements };
+    let mut problem = Problem {
+        layout: Layout { input: region(8, 0), output: region(16, 9u64.div_ceil(dtype.bytes())) },
+        workspaces: Vec::new(),
+        ..padded(dtype)
+    };
+    for (call, row_bytes) in problem.calls.iter_mut().zip([40, 48]) {
+        call.shape = Shape { m: 19, n: elements(row_bytes) };
+    }
+    problem
+}
+
+/// A reduction whose results hold NaNs, where the type has some.
 pub(crate) fn reduced(dtype: DType, op: Op) -> Problem {
     Problem {
         collective: Collective::AllReduce,

@@ -10,7 +10,7 @@ pub(super) fn key(key: &Key) -> Vec<u64> {
     let mut words = vec![
         fill.permutation,
         fill.words_per_row,
-        fill.element,
+        fill.element.trailing_zeros().into(),
         fill.column_multiplier,
         fill.row_multiplier,
         fill.call,

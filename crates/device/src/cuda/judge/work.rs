@@ -7,12 +7,14 @@ use crate::DeviceError;
 
 /// Bytes that a thread moves at once.
 const UNIT: u64 = 16;
+/// Bytes that a device reads together.
+const LINE: u64 = 128;
 /// Units that a thread takes one after another, as a power of two.
-const STEPS_LOG2: u32 = 3;
+const STEPS_LOG2: u32 = 5;
 /// Lanes of a team at most, as a power of two: those of a warp.
 const LANES_LOG2: u32 = 5;
 
-/// A record's share of a launch.
+/// A record's share of a launch; the last fields of `Record`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) pieces: u64,
@@ -20,14 +22,19 @@ pub(super) struct Work {
     pub(super) strips: u64,
     pub(super) lanes_log2: u64,
     pub(super) rows_log2: u64,
+    pub(super) align: u64,
 }
 
 impl Work {
     pub(super) fn of(record: &Record) -> Result<Work, DeviceError> {
         let Record { start, rows, row_bytes, row_stride, .. } = *record;
-        // Units that a row touches, wherever in a unit it begins.
-        let same_place = rows == 1 || row_stride.is_multiple_of(UNIT);
-        let before = if same_place { start % UNIT } else { UNIT - 1 };
+        // Long rows are counted from whole lines of the cache, if that is one place for all of them.
+        let whole_lines = row_bytes >= 8 * LINE;
+        let below = row_stride.is_multiple_of(LINE) || !row_stride.is_multiple_of(UNIT);
+        let align = if whole_lines && below { LINE } else { UNIT };
+        // Units that a row touches, wherever it begins.
+        let same_place = rows == 1 || row_stride.is_multiple_of(align);
+        let before = if same_place { start % align } else { align - 1 };
         let units = (before + row_bytes).div_ceil(UNIT);
         let lanes_log2 = log2(units).min(LANES_LOG2);
         let rows_log2 = log2(rows).min(STEPS_LOG2);
@@ -46,6 +53,7 @@ impl Work {
             strips,
             lanes_log2: lanes_log2.into(),
             rows_log2: rows_log2.into(),
+            align,
         })
     }
 }
