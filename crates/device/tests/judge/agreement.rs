@@ -93,6 +93,13 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// What the device finds, and how many bytes it counts.
+    pub(crate) fn found(&mut self) -> (Vec<Finding>, u64) {
+        self.upload();
+        let found = self.judge.verify(self.device, self.problem, &self.plan).unwrap();
+        (found, self.judge.wrong_bytes(self.device).unwrap())
+    }
+
     pub(crate) fn bytes(&mut self, span: &Span) -> &mut [u8] {
         let range = span.bytes.start as usize..span.bytes.end as usize;
         &mut self.heaps[span.rank.index()][range]

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 use agreement::{Bench, agree};
 use collectives::image::{Area, Moment, Source, Span, spans};
-use collectives::{Collective, DType, Data, HeapPlan, Op, Problem, arithmetic, declared};
+use collectives::{
+    Collective, DType, Data, HeapPlan, Op, Problem, Rank, Shape, arithmetic, declared,
+};
 use cpu::CpuJudge;
 use device::cuda::judge::{Entry, JudgeDevice as _, SOURCE};
 use proptest::prelude::*;
@@ -106,6 +108,31 @@ fn a_nan_is_as_good_as_another_where_arithmetic_made_it() {
         bench.release();
     }
     assert!(exchanged > 20, "{exchanged}");
+}
+
+#[test]
+fn of_a_great_deal_that_is_wrong_a_part_is_explained_and_all_is_counted() {
+    let mut problem = problems::padded(DType::F64);
+    problem.calls.truncate(1);
+    problem.calls[0].shape = Shape { m: 400, n: 1024 };
+    let mut device = CpuJudge::new();
+    let mut bench = Bench::new(&mut device, &problem, 0);
+    bench.fill().unwrap();
+    let written = |span: &&Span| span.rank == Rank(0) && matches!(span.source, Source::Row { .. });
+    let mut all = 0;
+    for span in
+        spans_after(&problem, 0).iter().filter(written).filter(|span| span.region == Some(1))
+    {
+        bench.bytes(span).fill(0x55);
+        all += span.bytes.end - span.bytes.start;
+    }
+    let (found, counted) = bench.found();
+    assert_eq!(counted, all);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].count > 3 << 20 && found[0].count < all, "{}", found[0].count);
+    let text = format!("{} of {all} wrong bytes were looked at", found[0].count);
+    assert_eq!(found[0].details, [("looked at".into(), text)]);
+    bench.release();
 }
 
 /// A judge that is wrong on purpose does not pass for one that is right: each line of the kernels

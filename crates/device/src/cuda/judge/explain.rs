@@ -9,10 +9,11 @@ use collectives::{Finding, HeapPlan, Problem};
 use super::{CallJudge, JudgeDevice, PAGE};
 use crate::DeviceError;
 
-/// Pages that are copied at once, at most.
-const WINDOW: u64 = 4 << 20;
-/// Bytes of a heap's region that are explained. Beyond them the device's count is all that is said.
-const EXPLAINED: u64 = 64 << 20;
+/// Bytes that are copied at once, unless a span is longer.
+const WINDOW: u64 = 1 << 20;
+/// Bytes of a heap's region that are explained, because the host takes its time for each element.
+/// Beyond them the device's count is all that is said.
+const EXPLAINED: u64 = 4 << 20;
 
 /// The pages of one heap in which something differs.
 struct WrongPages {
