@@ -21,6 +21,8 @@ pub(crate) const NUMBER: usize = MAX_WORLD as usize;
 pub(crate) const ROLE: &str = "judge";
 /// Heaps get at least this much room, so that they seldom move.
 const ROOM: u64 = 8 << 20;
+/// A GPU has no page behind a heap that faults, so so many bytes there are watched instead.
+pub(crate) const BEHIND: u64 = 64 << 10;
 /// What filling or comparing may take, sizes aside.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Besides, it may take a second for this many bytes.
@@ -99,7 +101,7 @@ impl Judge {
     /// Whether making that room changes where heaps are.
     pub(crate) fn must_move(&self, gpus: &[u32], bytes: u64) -> bool {
         let known = self.gpus.len().min(gpus.len());
-        known > 0 && (bytes > self.bytes || self.gpus[..known] != gpus[..known])
+        known > 0 && (bytes + BEHIND > self.bytes || self.gpus[..known] != gpus[..known])
     }
 
     /// Sees that there is room; no rank may have a heap open that moves.
@@ -109,6 +111,7 @@ impl Judge {
         gpus: &[u32],
         bytes: u64,
     ) -> Result<(), PoolError> {
+        let bytes = bytes + BEHIND;
         let same = self.gpus.get(..gpus.len()).is_some_and(|known| known == gpus);
         if same && bytes <= self.bytes {
             return Ok(());

@@ -4,13 +4,13 @@
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use collectives::{Finding, HeapPlan, Problem, Rank, image, verify};
+use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, image, verify};
 use device::DeviceError;
 use device::cpu::{Phase, RankControl};
 use device::cuda::judge::CallJudge;
 use device::cuda::{GpuJudge, Heaps};
 
-use crate::judge::{Answer, Ask};
+use crate::judge::{Answer, Ask, BEHIND};
 use crate::measure::{Speeds, measure};
 use crate::protocol;
 
@@ -38,6 +38,9 @@ pub(crate) fn serve(
         protocol::send(&mut stream, &answer)?;
     }
 }
+
+/// What stands behind the ends of heaps.
+const UNTOUCHED: u8 = 0xa5;
 
 /// Heaps, and what judges them.
 struct Bench {
@@ -128,6 +131,10 @@ impl Bench {
     }
 
     fn fill(&mut self, call: usize) -> Result<(), DeviceError> {
+        let Current { problem, plan, .. } = self.current.as_ref().expect("taken up");
+        for rank in problem.ranks() {
+            self.heaps.set(rank, plan.bytes, UNTOUCHED, BEHIND)?;
+        }
         if let Some((judge, gpu, _)) = self.on_gpu(call)? {
             judge.fill(gpu)?;
             // Ranks launch in processes of their own, which this one's queue does not hold up.
@@ -154,7 +161,26 @@ impl Bench {
         measure(gpu, judge, bytes, (places[0], places[1], copied))
     }
 
+    /// What is wrong in the heaps, and behind their ends.
     fn judge(&mut self, call: usize) -> Result<Vec<Finding>, DeviceError> {
+        let mut findings = self.compare(call)?;
+        findings.extend(self.behind_the_ends(call)?);
+        Ok(findings)
+    }
+
+    /// Writes behind the end of a heap, where a CPU would have faulted.
+    fn behind_the_ends(&mut self, call: usize) -> Result<Vec<Finding>, DeviceError> {
+        let Current { problem, plan, .. } = self.current.as_ref().expect("taken up");
+        let mut findings = Vec::new();
+        let mut behind = vec![0; BEHIND as usize];
+        for rank in problem.ranks() {
+            self.heaps.read(rank, plan.bytes, &mut behind)?;
+            findings.extend(written_behind(&behind, rank, call));
+        }
+        Ok(findings)
+    }
+
+    fn compare(&mut self, call: usize) -> Result<Vec<Finding>, DeviceError> {
         if let Some((judge, gpu, (problem, plan))) = self.on_gpu(call)? {
             return judge.verify(gpu, problem, plan);
         }
@@ -186,6 +212,19 @@ impl Bench {
     }
 }
 
+/// A finding for bytes behind the end of `rank`'s heap that somebody wrote.
+fn written_behind(behind: &[u8], rank: Rank, call: usize) -> Option<Finding> {
+    let first = behind.iter().position(|byte| *byte != UNTOUCHED)?;
+    let count = behind.iter().filter(|byte| **byte != UNTOUCHED).count();
+    let text = format!(
+        "rank {rank}, call {call}: {count} bytes written behind the end of its heap, the first {first} \
+         bytes behind it"
+    );
+    let mut finding = Finding::event(FindingKind::OutOfBounds, Some(rank), Some(call), text);
+    finding.count = count as u64;
+    Some(finding)
+}
+
 /// Room for copies of all heaps.
 fn room(copies: &mut Vec<Vec<u8>>, problem: &Problem, plan: &HeapPlan) {
     copies.resize_with(problem.world as usize, Vec::new);
@@ -194,4 +233,25 @@ fn room(copies: &mut Vec<Vec<u8>>, problem: &Problem, plan: &HeapPlan) {
 
 fn system(what: &str, error: &dyn std::fmt::Display) -> DeviceError {
     DeviceError::System { what: what.into(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_behind_a_heap_are_watched() {
+        let mut behind = vec![UNTOUCHED; 64];
+        assert_eq!(written_behind(&behind, Rank(1), 0), None);
+        behind[63] = 0;
+        behind[40] = 1;
+        let finding = written_behind(&behind, Rank(1), 2).unwrap();
+        assert_eq!(
+            (finding.kind, finding.rank, finding.call),
+            (FindingKind::OutOfBounds, Some(Rank(1)), Some(2))
+        );
+        assert!(
+            finding.explanation.contains("2 bytes") && finding.explanation.contains("first 40")
+        );
+    }
 }

@@ -779,7 +779,7 @@ impl<'a> Run<'a> {
             open.retain(|what| !what.starts_with("transport"));
         }
         open.push("data races (a GPU does not report accesses)".into());
-        open.push("writes behind a heap's end that hit other memory of the GPU".into());
+        open.push("writes far from a heap that hit other memory of the GPU".into());
     }
 
     /// What a pass of this case leaves open.

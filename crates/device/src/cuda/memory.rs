@@ -102,6 +102,22 @@ impl Heaps {
         Ok(context.read(address + offset, bytes)?)
     }
 
+    /// Sets every byte of a part of a heap's memory; returns when that is done.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn set(
+        &mut self,
+        rank: Rank,
+        offset: u64,
+        value: u8,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let (context, address) = self.place(rank)?;
+        context.set(address + offset, value, bytes)?;
+        Ok(context.finish()?)
+    }
+
     /// Copies bytes to a heap.
     ///
     /// # Errors
