@@ -167,6 +167,7 @@ const LISTED: &[u32] = &[3, 0, 2];
 #[case::column_off_by_one(LISTED, |m: Move, _: &[u32]| inside(m).filter(|m| m.column < N - 1).map(|m| Move { from_element: m.from_element + 1, ..m }), OutputMismatch, (0, Some((0, 0))), "off by one in the column: read too far right")]
 #[case::row_off_by_one(LISTED, |m: Move, _: &[u32]| inside(m).map(|m| Move { from_element: m.from_element - INPUT_STRIDE.min(m.from_element), ..m }).filter(|m| m.row > 0), OutputMismatch, (0, Some((1, 0))), "off by one in the row: read too far up")]
 #[case::tile_off_by_one(LISTED, |m: Move, _: &[u32]| inside(m).filter(|m| m.column < 21).map(|m| Move { from_element: m.from_element + 16, ..m }), OutputMismatch, (0, Some((0, 0))), "off by one tile of 16 in the column")]
+#[case::columns_reversed(LISTED, |m: Move, _: &[u32]| inside(Move { from_element: m.row * INPUT_STRIDE + N - 1 - m.column, ..m }), OutputMismatch, (3, Some((0, 0))), "columns in reverse order")]
 // Where in the output.
 #[case::n_as_output_stride(LISTED, |m: Move, _: &[u32]| inside(Move { to_element: (m.sender * M + m.row) * N + m.column, ..m }), OutputMismatch, (3, Some((1, 0))), "the number of columns (n = 37) used as the output's row stride, which is 42")]
 #[case::n_as_output_stride_padding(LISTED, |m: Move, _: &[u32]| inside(Move { to_element: (m.sender * M + m.row) * N + m.column, ..m }), PaddingOverwritten, (3, Some((0, 37))), "used as the output's row stride")]

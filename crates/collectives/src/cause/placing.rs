@@ -58,8 +58,25 @@ fn parts<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
         return Vec::new();
     }
     let rows = move |sample: &Sample| scene.row_column(sample).filter(|(_, column)| *column < n);
-    let padded = m.next_multiple_of(scene.call.tile.m.max(1));
-    vec![
+    let tile = scene.call.tile.m.max(1);
+    let mut pitches: Vec<(u64, u64)> = Vec::new();
+    for multiple in [tile, 2, 4, 8, 16, 32, 64, 128] {
+        let pitch = m.next_multiple_of(multiple);
+        if pitch != m && !pitches.iter().any(|(_, known)| *known == pitch) {
+            pitches.push((multiple, pitch));
+        }
+    }
+    let padded = pitches.into_iter().map(|(multiple, pitch)| {
+        let whole =
+            if multiple == tile { "tiles".into() } else { format!("multiples of {multiple}") };
+        let name = format!("parts placed as if m = {m} were whole {whole} ({pitch} rows)");
+        placed(scene, name, move |sample| {
+            let (row, column) = rows(sample)?;
+            let (part, row) = (row / pitch, row % pitch);
+            Some((part * m + row, column)).filter(|_| row < m && part < size)
+        })
+    });
+    let mut slips = vec![
         placed(
             scene,
             "a part of the output chosen by rank in place of group rank",
@@ -78,19 +95,12 @@ fn parts<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
             let (row, across) = (distance / (size * n), distance % (size * n));
             Some((across / n * m + row, across % n)).filter(|_| row < m)
         }),
-        placed(
-            scene,
-            format!("parts placed as if m = {m} were whole tiles ({padded} rows)"),
-            move |sample| {
-                let (row, column) = rows(sample)?;
-                let (part, row) = (row / padded, row % padded);
-                Some((part * m + row, column)).filter(|_| padded != m && row < m && part < size)
-            },
-        ),
         // Which sender's comes last depends on the order of ranks.
         slot_of_receiver(scene, size - 1),
         slot_of_receiver(scene, 0),
-    ]
+    ];
+    slips.extend(padded);
+    slips
 }
 
 /// Every sender writes to the part with the receiver's index, and this one is last.
@@ -183,8 +193,8 @@ fn shifts<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
         slips.push(by(format!("off by {step} in the column: put too far right"), 0, columns));
         slips.push(by(format!("off by {step} in the column: put too far left"), 0, -columns));
     }
-    for (step, rows) in [("one".to_owned(), 1), (format!("one tile of {}", tile.m), tile.m as i64)]
-    {
+    let rows = [("one".to_owned(), 1), (format!("one tile of {}", tile.m), tile.m as i64)];
+    for (step, rows) in rows.into_iter().filter(|(step, by)| step == "one" || *by > 1) {
         slips.push(by(format!("off by {step} in the row: put too far down"), rows, 0));
         slips.push(by(format!("off by {step} in the row: put too far up"), -rows, 0));
     }

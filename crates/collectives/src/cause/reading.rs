@@ -249,6 +249,17 @@ fn strides<'a>(scene: &'a Scene<'a>) -> Vec<Slip<'a>> {
         let offset = storage + (row * own + column) * scene.element;
         Some(Origin::Heap { rank, offset })
     }));
+    let m = input.shape.m;
+    slips.push(Slip::new("columns in reverse order", move |sample| {
+        let Wanted { rank, row, column, .. } = wanted(sample)?;
+        let column = n.checked_sub(column + 1)?;
+        Some(Origin::Input { rank, call: scene.index, row, column })
+    }));
+    slips.push(Slip::new("rows in reverse order", move |sample| {
+        let Wanted { rank, row, column, .. } = wanted(sample)?;
+        let row = m.checked_sub(row + 1)?;
+        Some(Origin::Input { rank, call: scene.index, row, column })
+    }));
     slips.push(Slip::new("rows and columns exchanged", move |sample| {
         let Wanted { rank, row, column, .. } = wanted(sample)?;
         Some(Origin::Input { rank, call: scene.index, row: column, column: row })
