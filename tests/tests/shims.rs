@@ -63,13 +63,74 @@ fn narrow_floats_round_to_nearest_even() {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
 }
 
-#[test]
-fn inline_assembly_is_refused_at_its_line() {
-    let project = Project::with_kernel(BINARY, "asm volatile(\"membar.sys;\");");
+#[rstest]
+#[case("asm volatile(\"membar.sys;\");")]
+#[case("__asm__ __volatile__ (\"membar\" \".sys;\" ::: \"memory\");")]
+#[case("__asm(\"membar.sys;\");")]
+#[case("asm volatile goto(\"membar.sys;\" :::: there); there:;")]
+fn inline_assembly_is_refused_at_its_line(#[case] statement: &str) {
+    let project = Project::with_kernel(BINARY, statement);
     let said = project.run(&["run", "--mode", "logical"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.contains("k.hip:3"), "{}", said.stdout);
     assert!(said.stdout.contains("inline assembly cannot run on the CPU"), "{}", said.stdout);
+    assert!(said.stdout.contains("hooks: {\"membar.sys;\": ..}"), "{}", said.stdout);
+}
+
+#[test]
+fn assembly_of_a_header_is_refused_there_and_a_hook_stands_in_for_it() {
+    let project = Project::new(BINARY);
+    project.write(
+        "kernels/flags.h",
+        "#pragma once
+static __device__ __forceinline__ void st_release(unsigned* p, unsigned v) {
+  asm volatile(\"st.release.sys.global.u32 [%1], %0;\" ::\"r\"(v), \"l\"(p));
+}
+static __device__ __forceinline__ unsigned ld_acquire(unsigned* p) {
+  unsigned v;
+  asm volatile(\"ld.acquire.sys.global.u32 %0, [%1];\" : \"=r\"(v) : \"l\"(p));
+  return v;
+}
+",
+    );
+    project.write(
+        "kernels/k.cu",
+        "#include \"flags.h\"
+extern \"C\" __global__ void k(unsigned** flags, int rank, int world, unsigned tick) {
+  if (threadIdx.x < world) {
+    st_release(flags[threadIdx.x] + rank, tick);
+    while (ld_acquire(flags[rank] + threadIdx.x) < tick) {}
+  }
+}
+",
+    );
+    let manifest = "kernel: t/k
+collective: barrier
+source: k.cu
+requires: [concurrent]
+launch: {grid: 1, threads: 32}
+workspace:
+  flags: {type: u32, count: world, init: zero, between_calls: keep}
+variants:
+  base: {entry: k, tile: {m: 1, n: 1}}
+args:
+  - {table: {of: workspace.flags, over: world, as: u64}}
+  - {i32: rank}
+  - {i32: world}
+  - {u32: epoch + 1}
+";
+    project.write("kernels/k.yaml", manifest);
+    project.write("scenarios/s.yaml", "scenario: t/s\nkernel: t/k\nranks: 3\ncalls: 3\n");
+    let said = project.run(&["run"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stdout.contains("flags.h:3: inline assembly"), "{}", said.stdout);
+    let hooks = "hooks:
+  \"st.release.sys.global.u32 [%1], %0;\": rc_store_release_system(%1, %0)
+  \"ld.acquire.sys.global.u32 %0, [%1];\": \"%0 = rc_load_acquire_system(%1)\"
+";
+    project.write("kernels/k.yaml", &format!("{manifest}{hooks}"));
+    let said = project.run(&["run"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
 }
 
 #[test]

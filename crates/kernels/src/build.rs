@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use collectives::{DType, Problem, Tile};
 
+use crate::assembly::{self, Refused};
 use crate::cache::{Cache, hash};
 use crate::compiler::{Compiler, FLAGS, LINK};
 use crate::library::Kernel;
@@ -158,10 +159,11 @@ impl Recipe {
         let arguments = self.arguments(compiler);
         let key = hash(
             format!(
-                "1\0{}\0{}\0{}{arguments:?}\0{unit}",
+                "2\0{}\0{}\0{}{arguments:?}\0{:?}\0{unit}",
                 compiler.path.display(),
                 compiler.version,
-                compiler.checks()
+                compiler.checks(),
+                self.kernel.manifest.hooks.keys()
             )
             .as_bytes(),
         );
@@ -293,6 +295,7 @@ impl Recipe {
             "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{2, {}, rc_entries, &rc_now, &rc_record, RC_IS_OBSERVED}};",
             self.entries.len()
         );
+        unit += &assembly::declared(&self.kernel.manifest.hooks);
         unit
     }
 
@@ -325,34 +328,34 @@ impl Recipe {
         let building = cache.building().map_err(|e| self.io(e))?;
         let object = building.folder.join("object.so");
         let depends = building.folder.join("depends");
-        let run = |command: &mut Command, input: &str| -> Result<(), BuildError> {
-            let log = run_compiler(command, input)
+        let run = |command: &mut Command, input: &str| -> Result<String, BuildError> {
+            let said = run_compiler(command, input)
                 .map_err(|e| self.io(format!("{}: {e}", compiler.path.display())))?;
-            log.map_or(Ok(()), |log| Err(self.refused(&log, source)))
+            said.map_err(|log| self.refused(&log, source))
         };
-        let command = || {
+        let command = |language: &str| {
             let mut command = Command::new(&compiler.path);
-            command.args(arguments).args(["-x", "c++"]);
+            command.args(arguments).args(["-x", language]);
             command
         };
-        let rule = |command: &mut Command| {
-            command.args(["-MD", "-MF"]).arg(&depends);
-        };
+        let mut preprocess = command("c++");
+        let unit = run(preprocess.args(["-E", "-MD", "-MF"]).arg(&depends).arg("-"), unit)?;
+        let unit = assembly::replace(&unit, &self.kernel.manifest.hooks)
+            .map_err(|refused| self.assembly(&refused))?;
         // Compiled and linked apart: the checks' own run time is not to be linked.
         let part = building.folder.join("unit.o");
-        let mut kernel = command();
-        rule(&mut kernel);
+        let mut kernel = command("c++-cpp-output");
         kernel.arg(compiler.checks());
         if self.build == Build::Observed {
             kernel.args(compiler.observing_flags());
         }
-        run(kernel.args(["-c", "-o"]).arg(&part).arg("-"), unit)?;
+        run(kernel.args(["-c", "-o"]).arg(&part).arg("-"), &unit)?;
         let mut parts = vec![part];
         if self.build == Build::Observed {
             // The hooks are a unit of their own, without instrumentation.
             let hooks = building.folder.join("hooks.o");
             let text = "#include \"rc_observed.cpp\"\n";
-            run(command().args(["-fno-builtin", "-c", "-o"]).arg(&hooks).arg("-"), text)?;
+            run(command("c++").args(["-fno-builtin", "-c", "-o"]).arg(&hooks).arg("-"), text)?;
             parts.push(hooks);
         }
         let mut link = Command::new(&compiler.path);
@@ -363,6 +366,14 @@ impl Recipe {
         let text = std::fs::read_to_string(&depends).map_err(|e| self.io(e))?;
         std::fs::remove_file(&depends).map_err(|e| self.io(e))?;
         cache.store(key, building, &headers(&text)).map_err(|e| self.io(e))
+    }
+
+    /// Assembly that nothing replaces, as a compiler would say it.
+    fn assembly(&self, Refused { file, line, text }: &Refused) -> BuildError {
+        let log = format!(
+            "{file}:{line}: inline assembly cannot run on the CPU: keep it behind `#if !defined(RC_CPU)`, or say in the manifest what stands in for it:\n  hooks: {{{text:?}: ..}}"
+        );
+        BuildError::Compile { source_name: self.kernel.source_name.clone(), log }
     }
 
     fn refused(&self, log: &str, source: &str) -> BuildError {
@@ -391,19 +402,28 @@ impl Recipe {
     }
 }
 
-/// Runs a compiler on a text; what it says if it refuses.
-fn run_compiler(command: &mut Command, input: &str) -> std::io::Result<Option<String>> {
+/// Runs a compiler on a text; what it puts out, or says if it refuses.
+fn run_compiler(command: &mut Command, input: &str) -> std::io::Result<Result<String, String>> {
     let mut child = command
         .env("LC_ALL", "C")
         .stdin(Stdio::piped())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // A compiler that stops early closes its input; its message says why.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
-    let output = child.wait_with_output()?;
-    let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok((!output.status.success()).then_some(log))
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // The compiler may put out before it has read everything.
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // A compiler that stops early closes its input; its message says why.
+            let _ = stdin.write_all(input.as_bytes());
+        });
+        child.wait_with_output()
+    })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(text(&output.stderr)),
+    })
 }
 
 /// The file beside a GPU's module that says how it calls its entries, one a line.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+mod assembly;
 pub mod build;
 pub mod cache;
 pub mod compiler;

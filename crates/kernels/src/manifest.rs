@@ -55,6 +55,10 @@ pub struct Manifest {
     /// More definitions on one device.
     #[serde(default)]
     pub specialise: BTreeMap<DeviceName, BTreeMap<String, Define>>,
+    /// What stands in for inline assembly on the CPU, by its instructions: a statement in which
+    /// `%0`, `%1`, .. are the operands.
+    #[serde(default)]
+    pub hooks: BTreeMap<String, String>,
     /// Named entries.
     pub variants: BTreeMap<String, Variant>,
     /// Whether input may lie in output, where the collective allows it.

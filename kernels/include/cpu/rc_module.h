@@ -73,9 +73,9 @@ static constexpr unsigned rc_parameter_count(void (*)(A...)) {
 }
 
 #define RC_ENTRY(i, ...) \
-  static void rc_run_##i(void** arguments) { rc_call(&__VA_ARGS__, arguments); }
+  static void rc_run_##i(void** arguments) { \
+    rc_call(&__VA_ARGS__, arguments);         \
+    rc_depart();                              \
+  }
 #define RC_ENTRY_ROW(i, name, ...) \
   {name, rc_run_##i, decltype(rc_parameters_of(&__VA_ARGS__))::list, rc_parameter_count(&__VA_ARGS__)}
-
-// Nothing here can run a GPU's instructions: whoever writes some is told so, at that line.
-#define asm _Pragma("GCC error \"inline assembly cannot run on the CPU: keep it behind #if !defined(RC_CPU)\"") asm

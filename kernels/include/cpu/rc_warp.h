@@ -1,5 +1,6 @@
 // Warp operations. The lanes of a mask meet: each leaves its value, waits until all have, and reads.
-// Lanes that a block does not have are left out of a mask; a lane that never comes is a deadlock.
+// Lanes that a block does not have, and those whose threads have returned, are left out of a mask;
+// any other lane that never comes is a deadlock.
 //
 // RC_WARP_SIZE (a manifest's definition) is 32 or 64.
 #pragma once
@@ -10,20 +11,27 @@
 static constexpr int warpSize = RC_WARP_SIZE;
 typedef unsigned long long rc_lanes;
 
-// A set of lanes that meet. A lane is at most one meeting ahead of the others, so two generations
-// of values are enough.
+// A set of lanes that meet. A lane is at most one meeting of a set ahead of the others, so two
+// generations are enough.
 struct rc_meeting {
   rc_lanes lanes, arrived;
   unsigned generation;
+  rc_lanes came[2];
   unsigned long long values[2][RC_WARP_SIZE];
 };
 struct rc_meetings {
-  static constexpr unsigned MOST = 8;
+  static constexpr unsigned MOST = RC_WARP_SIZE / 2 + 1;
   unsigned used;  // poison, and so beyond MOST, until the first meeting
+  unsigned last[RC_WARP_SIZE];  // by lane: the number of its last meeting
   rc_meeting list[MOST];
+};
+// Lanes whose threads have returned; poison, and so not each other's opposites, until the first one.
+struct rc_departed {
+  rc_lanes lanes, check;
 };
 // In the block's own shared memory, like every `__shared__` variable.
 static __thread rc_meetings rc_warps[1024 / RC_WARP_SIZE];
+static __thread rc_departed rc_gone[1024 / RC_WARP_SIZE];
 
 static inline int rc_lane() { return int(rc_now->tid.x % RC_WARP_SIZE); }
 static inline rc_lanes rc_existing_lanes() {
@@ -32,45 +40,83 @@ static inline rc_lanes rc_existing_lanes() {
   return ~0ull >> (64 - count);
 }
 
-// Leaves `value`; whether this meeting has come, and where its values are. The machinery's own
-// accesses are not the kernel's: they are not reported.
-struct rc_met {
-  const rc_meeting* meeting;
-  const unsigned long long* values;
-  unsigned generation;
-  bool over() const {
-    rc_reported reported;
-    return *static_cast<const volatile unsigned*>(&meeting->generation) != generation;
-  }
-  unsigned long long operator[](int lane) const {
-    rc_reported reported;
-    return values[lane];
-  }
-};
-static inline rc_met rc_arrive(rc_lanes mask, unsigned long long value) {
+static inline rc_lanes rc_departed_lanes() {
+  const rc_departed& gone = rc_gone[rc_now->tid.x / RC_WARP_SIZE];
+  return gone.check == ~gone.lanes ? gone.lanes : 0;
+}
+// Called at the end of every thread.
+static inline void rc_depart() {
   rc_reported reported;
-  const rc_lanes lanes = mask & rc_existing_lanes();
+  const rc_lanes lanes = rc_departed_lanes() | 1ull << rc_lane();
+  rc_gone[rc_now->tid.x / RC_WARP_SIZE] = {lanes, ~lanes};
+}
+// Ends a meeting to which everybody has come who still can.
+static inline void rc_close(rc_meeting& meeting) {
+  if (((meeting.arrived | rc_departed_lanes()) & meeting.lanes) != meeting.lanes) return;
+  meeting.came[meeting.generation & 1] = meeting.arrived;
+  meeting.arrived = 0;
+  meeting.generation++;
+}
+static inline rc_meeting& rc_meeting_of(rc_lanes lanes) {
   rc_meetings& all = rc_warps[rc_now->tid.x / RC_WARP_SIZE];
-  if (all.used > rc_meetings::MOST) all.used = 0;
+  if (all.used > rc_meetings::MOST) {
+    all.used = 0;
+    for (unsigned& last : all.last) last = rc_meetings::MOST;
+  }
+  all.last[rc_lane()] = rc_meetings::MOST;
   unsigned number = 0;
   while (number < all.used && all.list[number].lanes != lanes) number++;
-  if (number == rc_meetings::MOST) __builtin_trap();  // more different masks than a warp may use here
+  if (number == rc_meetings::MOST) {
+    // One is free again that nobody waits in, and that was nobody's last: all have read its values.
+    const rc_lanes gone = rc_departed_lanes();
+    const auto in_use = [&](unsigned candidate) {
+      if (all.list[candidate].arrived) return true;
+      for (int lane = 0; lane < RC_WARP_SIZE; lane++)
+        if (all.last[lane] == candidate && !(gone >> lane & 1)) return true;
+      return false;
+    };
+    for (number = 0; number < rc_meetings::MOST && in_use(number);) number++;
+    if (number == rc_meetings::MOST) __builtin_trap();  // more sets of lanes at once than a warp may use here
+  }
   rc_meeting& meeting = all.list[number];
-  if (number == all.used) {
-    all.used++;
+  if (number == all.used) all.used++, meeting.lanes = 0;
+  if (meeting.lanes != lanes) {
     meeting.lanes = lanes;
     meeting.arrived = 0;
     meeting.generation = 0;
   }
-  const unsigned generation = meeting.generation;
-  unsigned long long* values = meeting.values[generation & 1];
-  values[rc_lane()] = value;
-  meeting.arrived |= 1ull << rc_lane();
-  if (meeting.arrived == lanes) {
-    meeting.arrived = 0;
-    meeting.generation++;
+  all.last[rc_lane()] = number;
+  return meeting;
+}
+
+// Leaves `value`; whether this meeting is over, who came, and what they left. The machinery's own
+// accesses are not the kernel's: they are not reported.
+struct rc_met {
+  rc_meeting* meeting;
+  unsigned generation;
+  bool over() const {
+    rc_reported reported;
+    volatile unsigned& now = meeting->generation;
+    if (now == generation) rc_close(*meeting);
+    return now != generation;
   }
-  return {&meeting, values, generation};
+  rc_lanes came() const {
+    rc_reported reported;
+    return meeting->came[generation & 1];
+  }
+  unsigned long long operator[](int lane) const {
+    rc_reported reported;
+    return meeting->values[generation & 1][lane];
+  }
+};
+static inline rc_met rc_arrive(rc_lanes mask, unsigned long long value) {
+  rc_reported reported;
+  rc_meeting& meeting = rc_meeting_of(mask & rc_existing_lanes());
+  const unsigned generation = meeting.generation;
+  meeting.values[generation & 1][rc_lane()] = value;
+  meeting.arrived |= 1ull << rc_lane();
+  rc_close(meeting);
+  return {&meeting, generation};
 }
 // Leaves `value` and waits for the values of all lanes of the mask.
 static inline rc_met rc_meet(rc_lanes mask, unsigned long long value) {
@@ -87,12 +133,13 @@ static inline T rc_shuffle(rc_lanes mask, T value, int lane) {
   memcpy(&value, &word, sizeof(T));
   return value;
 }
+// The lanes that came with a predicate that holds.
 static inline rc_lanes rc_ballot(rc_lanes mask, bool predicate) {
-  const rc_lanes lanes = mask & rc_existing_lanes();
-  const rc_met values = rc_meet(mask, predicate);
+  const rc_met met = rc_meet(mask, predicate);
+  const rc_lanes came = met.came();
   rc_lanes set = 0;
   for (int lane = 0; lane < RC_WARP_SIZE; lane++)
-    if (lanes >> lane & 1 && values[lane]) set |= 1ull << lane;
+    if (came >> lane & 1 && met[lane]) set |= 1ull << lane;
   return set;
 }
 
@@ -132,7 +179,7 @@ typedef unsigned rc_ballot_result;
 #endif
 static inline rc_ballot_result __ballot_sync(rc_lanes mask, int p) { return rc_ballot_result(rc_ballot(mask, p)); }
 static inline int __any_sync(rc_lanes mask, int p) { return rc_ballot(mask, p) != 0; }
-static inline int __all_sync(rc_lanes mask, int p) { return rc_ballot(mask, p) == (mask & rc_existing_lanes()); }
+static inline int __all_sync(rc_lanes mask, int p) { return rc_ballot(mask, !p) == 0; }
 static inline unsigned long long __ballot(int p) { return rc_ballot(RC_ALL_LANES, p); }
 static inline int __any(int p) { return __any_sync(RC_ALL_LANES, p); }
 static inline int __all(int p) { return __all_sync(RC_ALL_LANES, p); }
@@ -145,7 +192,10 @@ static inline void __syncwarp(rc_lanes mask = RC_ALL_LANES) {
     rc_meet(mask, 0);
 }
 #define __builtin_amdgcn_wave_barrier() __syncwarp()
-static inline rc_ballot_result __activemask() { return rc_ballot_result(rc_existing_lanes()); }
+static inline rc_ballot_result __activemask() {
+  rc_reported reported;
+  return rc_ballot_result(rc_existing_lanes() & ~rc_departed_lanes());
+}
 static inline unsigned __lane_id() { return unsigned(rc_lane()); }
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
