@@ -20,6 +20,7 @@ variants:
   no_barrier: {entry: k_no_barrier, tile: {m: 1, n: 64}, blocks: 1}
   absent: {entry: k_absent, tile: {m: 1, n: 64}, blocks: 1}
   crowd: {entry: k_crowd, tile: {m: 1, n: 64}, blocks: 3}
+  hopes: {entry: k_hopes, tile: {m: 1, n: 64}, blocks: 1}
 workspace:
   staging: {type: u16, count: m * n * group.size, init: zero, between_calls: keep, judge: ignore}
   ready: {type: u32, count: group.size, init: zero, between_calls: keep, judge: ignore}
@@ -32,7 +33,7 @@ args: [{ptr: input}, {ptr: output}, {i32: m}, {i32: n}, {i64: input.row_stride},
 
 /// Every rank pushes to staging, raises a flag there, waits for all flags and copies.
 const SOURCE: &str = r#"#include "rankcheck.h"
-enum Fault { RIGHT, RELAXED, AGENT, NO_BARRIER, ABSENT, CROWD };
+enum Fault { RIGHT, RELAXED, AGENT, NO_BARRIER, ABSENT, CROWD, HOPES };
 #define PARAMETERS const ELEM* input, ELEM* output, int m, int n, rc_i64 is, rc_i64 os, const rc_u64* bases, \
   const int* ranks, int rank, int group_rank, int group_size, ELEM* staging, rc_u32* ready, rc_u32* arrived, rc_u32 epoch
 template <Fault F> __device__ void body(PARAMETERS) {
@@ -57,7 +58,10 @@ template <Fault F> __device__ void body(PARAMETERS) {
     else
       __hip_atomic_store(flag, tick, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
   }
-  if (t < group_size)
+  // Long enough for a peer that is not late: more than a third of a second.
+  if (F == HOPES && t == 0)
+    for (long long began = wall_clock64(); wall_clock64() - began < 1500000000;) RC_STEP();
+  if (F != HOPES && t < group_size)
     while (__hip_atomic_load(ready + t, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) < tick) rc_spin_hint();
   __syncthreads();
   for (int i = t; i < m * n * group_size; i += blockDim.x)
@@ -68,7 +72,7 @@ template <Fault F> __device__ void body(PARAMETERS) {
     body<fault>(input, output, m, n, is, os, bases, ranks, rank, group_rank, group_size, staging, ready, arrived, epoch); \
   }
 KERNEL(k_right, RIGHT) KERNEL(k_relaxed, RELAXED) KERNEL(k_agent, AGENT)
-KERNEL(k_no_barrier, NO_BARRIER) KERNEL(k_absent, ABSENT) KERNEL(k_crowd, CROWD)
+KERNEL(k_no_barrier, NO_BARRIER) KERNEL(k_absent, ABSENT) KERNEL(k_crowd, CROWD) KERNEL(k_hopes, HOPES)
 "#;
 
 /// A line of [`SOURCE`] that holds this text, from 1.
@@ -144,7 +148,12 @@ fn late_stores_make_a_missing_release_wrong_bytes() {
 fn a_deadlock_names_the_flag_and_its_value() {
     let (said, case) = case(&project("absent"), &["--report", "human"]);
     assert_eq!(kinds(&case), ["deadlock"], "{said}");
-    assert!(said.contains("waits for `ready[1]` of rank 0 to change, now 0"), "{said}");
+    assert!(said.contains("waits for `ready[1]` of rank 0 to change, now 0, awaited 1"), "{said}");
+    let waits = format!("rank 0 block 0 thread 1 at kernels/{}", line("ready + t"));
+    assert!(labelled(&said, "waits at ").starts_with(&waits), "{said}");
+    let flag = labelled(&said, "flag ");
+    assert!(flag.contains("of rank 0's heap; nobody has set it in this call"), "{flag}");
+    assert!(flag.contains("so rank 1 should"), "{flag}");
 }
 
 #[rstest]
@@ -236,6 +245,39 @@ fn no_switch_of_a_shrunk_schedule_can_be_left_out() {
         let text = format!("replay {command} --switches '{fewer}'");
         assert_eq!(replayed(&project, &text)["verdict"], "pass", "without {left_out}: {small}");
     }
+}
+
+#[test]
+fn each_rank_is_late_at_each_place() {
+    let project = project("right");
+    let scenario = "scenario: t/s\nkernel: t/k\nvariant: right\nranks: 2\ndtype: f16\nshape: 3x17\n\
+                    calls: [{}, {shape: 1x2}, {shape: 3x17}]\nmodes: [process]\n";
+    project.write("scenarios/s.yaml", scenario);
+    let arguments = ["--mode", "process", "--delay", "20ms", "--report", "human"];
+    let (said, report) = project.json(&arguments);
+    let case = &report["cases"][0];
+    assert_eq!(case["verdict"], "pass", "{}", said.stdout);
+    assert_eq!((&case["delays"], &case["delays_failed"]), (&8.into(), &0.into()));
+    assert!(said.stdout.contains("0 of 8 failed"), "{}", said.stdout);
+    // Two ranks, three places inside the kernel, three calls.
+    assert!(case["kernel_s"].as_f64() > Some(2.0 * 3.0 * 3.0 * 0.02), "{case:#}");
+}
+
+/// A rank that takes what is there after counting, instead of waiting for a flag: in time, unless
+/// its peer is late.
+#[test]
+fn what_is_wrong_when_a_rank_is_late_is_told_with_the_delay() {
+    let project = project("hopes");
+    project.write(
+        "scenarios/s.yaml",
+        "scenario: t/s\nkernel: t/k\nvariant: hopes\nranks: 2\ndtype: f16\nshape: 3x17\n",
+    );
+    let arguments = ["--mode", "process", "--delay", "4s", "--report", "human"];
+    let (said, report) = project.json(&arguments);
+    let case = &report["cases"][0];
+    assert_eq!(case["verdict"], "fail", "{}", said.stdout);
+    assert_eq!(case["delays_failed"], 1);
+    assert!(said.stdout.contains("was late by 4000 ms before its first store"), "{}", said.stdout);
 }
 
 /// Few threads, so that all of their interleavings can be run.

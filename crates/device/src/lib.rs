@@ -9,11 +9,12 @@ pub mod cpu;
 pub mod cuda;
 
 use std::ops::Range;
+use std::time::Duration;
 
 use collectives::Rank;
 use kernels::Argument;
 use serde::{Deserialize, Serialize};
-use simt::{Branch, ModuleError, Outcome, Race, Recorded, Turn, Write};
+use simt::{Access, Branch, Late, ModuleError, Outcome, Race, Recorded, Turn, Write};
 
 /// How a rank's heap travels to other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +71,9 @@ pub enum Plan {
     Turns(Vec<Turn>),
     /// A part of an exploration, whatever the seed; with a record of it.
     Explore(Branch),
+    /// The one that the seed names, but the rank is late at a place of its kernel. For a process
+    /// of one rank.
+    Late(Late, Duration),
 }
 
 /// How the launches of one process run.
@@ -110,6 +114,8 @@ pub struct Launched {
     pub writes: Vec<Option<Write>>,
     /// Data races, where they were looked for.
     pub races: Vec<Race>,
+    /// Where nobody could go on and races were looked for: the last store to each flag.
+    pub flags: Vec<Access>,
     /// How it went, where the plan says so.
     pub recorded: Option<Recorded>,
 }

@@ -100,11 +100,13 @@ impl Compiler {
     }
 
     /// Flags of observed builds: the thread sanitizer's calls, volatile ones told apart, and
-    /// accesses as the source has them, not joined to wider ones.
+    /// accesses as the source has them, not joined to wider ones; and calls at comparisons.
     pub fn observing_flags(&self) -> &'static [&'static str] {
         if self.is_clang() {
             &[
                 "-fsanitize=thread",
+                // It traces comparisons only beside something else, and those of loops if told so.
+                "-fsanitize-coverage=func,trace-pc,trace-cmp,no-prune",
                 "-mllvm",
                 "-tsan-distinguish-volatile=1",
                 "-mllvm",
@@ -115,6 +117,7 @@ impl Compiler {
         } else {
             &[
                 "-fsanitize=thread",
+                "-fsanitize-coverage=trace-cmp",
                 "--param",
                 "tsan-distinguish-volatile=1",
                 "-fno-tree-vectorize",

@@ -91,6 +91,8 @@ pub(crate) fn blank_of(case: &Case, mode: Mode, identity: Identity) -> CaseResul
         failing_schedule: None,
         switches: None,
         complete: None,
+        delays: 0,
+        delays_failed: 0,
         schedule_hash: None,
         race: false,
         verdict: Verdict::Pass,

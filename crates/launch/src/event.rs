@@ -125,6 +125,10 @@ pub struct CaseResult {
     pub switches: Option<String>,
     /// How many interleavings there are, where all of them ran.
     pub complete: Option<u64>,
+    /// How many times it ran with one rank late at one place (process mode, where asked for).
+    pub delays: usize,
+    /// How many of them failed.
+    pub delays_failed: usize,
     /// Hash of the interleavings of all calls, of the first schedule that failed or else of the
     /// last one.
     pub schedule_hash: Option<String>,

@@ -6,7 +6,7 @@ use std::path::Path;
 use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Tile, Writer};
 use device::Fault;
 use device::cpu::{heap_at, trap};
-use simt::{Divergence, End, LaunchRecord, Outcome, STACK_BYTES, ThreadId, Wait, Waiting, fault};
+use simt::{Access, Divergence, End, LaunchRecord, Outcome, STACK_BYTES, ThreadId, fault};
 
 use crate::process::{Cause, Loss, Running};
 use crate::races::HeapAddress;
@@ -251,60 +251,19 @@ impl Context<'_> {
     }
 
     /// What an outcome says besides memory.
-    pub fn outcome(&self, outcome: &Outcome) -> Vec<Finding> {
+    pub fn outcome(&self, outcome: &Outcome, flags: &[Access]) -> Vec<Finding> {
         let mut findings = Vec::new();
         match &outcome.end {
             End::Finished => {}
-            End::Deadlock(waiting) => findings.push(self.deadlock(waiting)),
+            End::Deadlock(waiting) => findings.push(self.deadlock(waiting, flags)),
         }
         findings.extend(self.violations(&outcome.violations));
         findings.extend(outcome.divergences.iter().filter_map(|d| self.divergence(d)).take(1));
         findings
     }
 
-    fn deadlock(&self, waiting: &[Waiting]) -> Finding {
-        // Who waits for memory tells more than who waits for those in turn.
-        let mut waiting = waiting.to_vec();
-        waiting.sort_by_key(|waiting| waiting.wait != Wait::Memory);
-        let lines: Vec<String> = waiting
-            .iter()
-            .map(|waiting| {
-                let at = self.at(waiting.thread, Some(waiting.site));
-                let what = match (waiting.wait, waiting.address) {
-                    (Wait::Barrier, _) => "a barrier of its block".to_owned(),
-                    (Wait::Wave, _) => "a barrier of its wave".to_owned(),
-                    (Wait::Memory, None) => "memory to change".to_owned(),
-                    (Wait::Memory, Some(address)) => {
-                        let viewer =
-                            if self.one_rank_a_process { waiting.thread.rank } else { Rank(0) };
-                        let place = match waiting.size {
-                            size if size > 0 && viewer == Rank(0) => self.element(address, size),
-                            _ => self.address(address as u64, viewer),
-                        };
-                        let value =
-                            waiting.value.map_or_else(String::new, |v| format!(", now {v}"));
-                        format!("{place} to change{value}")
-                    }
-                };
-                format!("{at} waits for {what}")
-            })
-            .collect();
-        let shown = lines.len().min(8);
-        let more = match lines.len() - shown {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        let hint = self.hint_to_wait();
-        let text = format!("no thread can go on: {}{more}{hint}", lines[..shown].join("; "));
-        let first = waiting.first();
-        let rank = first.map(|waiting| waiting.thread.rank);
-        let mut finding = Finding::event(FindingKind::Deadlock, rank, Some(self.call), text);
-        finding.writer = first.and_then(|first| self.writer(first.thread, Some(first.site)));
-        finding
-    }
-
     /// Ranks that run one after another cannot wait for each other.
-    fn hint_to_wait(&self) -> &'static str {
+    pub(crate) fn hint_to_wait(&self) -> &'static str {
         match self.waits || self.one_rank_a_process {
             true => "",
             false => {

@@ -10,6 +10,8 @@ mod attribution;
 mod blank;
 pub mod budget;
 pub mod builder;
+mod deadlock;
+mod delays;
 pub mod event;
 mod exhaustive;
 pub mod findings;

@@ -174,6 +174,11 @@ impl Context<'_> {
                 store.map_or(0, |store| store.thread.thread),
                 one.thread.thread
             ),
+            Missing::FenceBehindBarrier => format!(
+                "thread {} of the block set the flag at {store_at} behind a barrier, but its fence stands in front of that, and releases nothing of thread {}; needed: its fence behind the barrier, or a release at {store_at}",
+                store.map_or(0, |store| store.thread.thread),
+                one.thread.thread
+            ),
             Missing::BarrierAfterLoad => format!(
                 "thread {} of the block saw the flag at {load_at}, and thread {} has not met it since; needed: a block barrier behind it",
                 load.map_or(0, |load| load.thread.thread),

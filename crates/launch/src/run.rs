@@ -295,7 +295,12 @@ impl<'a> Run<'a> {
             (Mode::Process | Mode::Host, _) => {
                 all.list.truncate(1);
                 let findings = self.one_order(pool, &all.list[0])?;
+                let passed = findings.is_empty();
                 self.take_first(pool, &all.list[0], findings)?;
+                let delay = self.around.schedules.delay.filter(|_| passed && self.case.waits());
+                if let Some(time) = delay {
+                    self.all_delays(pool, &all.list[0], time)?;
+                }
             }
         }
         let cpu = self.around.builder.device() == DeviceName::Cpu;
@@ -545,12 +550,16 @@ impl<'a> Run<'a> {
         let mut options = self.around.schedules.clone();
         options.residency = options.residency.or(self.case.residency);
         let together = together(self.case, self.mode, self.around);
-        let (alone, plan) = (self.mode == Mode::Logical, self.way.plan(call));
-        let interleaving = self.jobs[call].interleaving(together, alone, &options, self.seed, plan);
+        let alone = self.mode == Mode::Logical;
+        let interleaving = |rank: Rank| {
+            let plan = self.way.plan(call, rank);
+            self.jobs[call].interleaving(together, alone, &options, self.seed, plan)
+        };
         let processes = self.processes(call, order);
         self.result.launches += launches.len() as u64;
         match self.mode {
             Mode::Logical => {
+                let interleaving = interleaving(Rank(0));
                 pool.tell(0, &Command::Launch { launches, interleaving, start: None, watched });
             }
             Mode::Process | Mode::Host => {
@@ -562,7 +571,7 @@ impl<'a> Run<'a> {
                 for launch in launches {
                     let process = launch.rank.index();
                     let launches = vec![launch];
-                    let (watched, interleaving) = (Vec::new(), interleaving.clone());
+                    let (watched, interleaving) = (Vec::new(), interleaving(Rank(process as u32)));
                     pool.tell(process, &Command::Launch { launches, interleaving, start, watched });
                 }
             }
@@ -579,7 +588,7 @@ impl<'a> Run<'a> {
         for (reply, process) in replies.into_iter().zip(&processes) {
             match reply {
                 Ok(Reply::Finished(launched)) => {
-                    findings.extend(context.outcome(&launched.outcome));
+                    findings.extend(context.outcome(&launched.outcome, &launched.flags));
                     findings.extend(launched.races.iter().map(|race| context.race(race)));
                     hash = mix(hash ^ launched.outcome.schedule_hash);
                     involved = trace::involved(&launched);
@@ -823,9 +832,13 @@ impl<'a> Run<'a> {
                     open.push("data races (--no-race)".into());
                 }
             }
-            (Mode::Process | Mode::Host, _) => {
-                open.push("interleavings beyond the one that happened".into());
-            }
+            (Mode::Process | Mode::Host, _) => open.push(match self.result.delays {
+                0 => "interleavings beyond the one that happened".into(),
+                delays => format!(
+                    "interleavings beyond those that happened ({} of {delays} delays failed)",
+                    self.result.delays_failed
+                ),
+            }),
         }
         open
     }

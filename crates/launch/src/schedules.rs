@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
+use collectives::Rank;
 use device::Plan;
-use simt::{Branch, Turn};
+use simt::{Branch, Late, Turn};
 
 /// How interleavings are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +54,17 @@ pub(crate) enum Way {
     Turns(Vec<CallTurn>),
     /// A part of an exploration, by call.
     Explore(Vec<Branch>),
+    /// This rank, a process of its own, is late at a place of its kernel.
+    Late(Rank, Late, Duration),
 }
 
 impl Way {
-    /// In one of the calls.
-    pub(crate) fn plan(&self, call: usize) -> Plan {
+    /// In one of the calls, for the process of `rank` (any, where all ranks share one).
+    pub(crate) fn plan(&self, call: usize, rank: Rank) -> Plan {
         match self {
             Way::Seed => Plan::Seed,
+            Way::Late(who, late, time) if *who == rank => Plan::Late(*late, *time),
+            Way::Late(..) => Plan::Seed,
             Way::Recorded => Plan::Recorded,
             Way::Turns(turns) => {
                 let here = turns.iter().filter(|turn| turn.call == call);
@@ -94,6 +100,8 @@ pub struct Schedules {
     pub weak: bool,
     /// Blocks a rank that are resident at once; all where nobody says.
     pub residency: Option<u32>,
+    /// How late each rank is in turn, in process mode, at each [`simt::Late`].
+    pub delay: Option<Duration>,
     /// Of the first seed's schedule, these switches only.
     pub turns: Option<Vec<CallTurn>>,
 }
@@ -118,6 +126,7 @@ impl Default for Schedules {
             everywhere: false,
             weak: false,
             residency: None,
+            delay: None,
             turns: None,
         }
     }

@@ -22,6 +22,8 @@ pub struct Human {
     failures: usize,
     /// Cases that passed under all of their interleavings, and how many those were.
     complete: (usize, u64),
+    /// Delays of one rank at one place, and how many of them failed.
+    delays: (usize, usize),
     /// Unsupported cases are listed one by one.
     pub verbose: bool,
 }
@@ -30,7 +32,7 @@ impl Human {
     /// A reporter; the bar appears on terminals only.
     pub fn new(verbose: bool) -> Human {
         let (counts, reasons) = (BTreeMap::new(), BTreeMap::new());
-        Human { bar: None, counts, reasons, failures: 0, complete: (0, 0), verbose }
+        Human { bar: None, counts, reasons, failures: 0, complete: (0, 0), delays: (0, 0), verbose }
     }
 
     fn print(&self, text: &str) -> Result<(), ReportError> {
@@ -42,6 +44,7 @@ impl Human {
 
     fn case(&mut self, case: &CaseResult) -> Result<(), ReportError> {
         self.counts.entry(case.mode).or_default()[case.verdict as usize] += 1;
+        self.delays = (self.delays.0 + case.delays, self.delays.1 + case.delays_failed);
         match case.verdict {
             Verdict::Pass => {
                 if let Some(interleavings) = case.complete {
@@ -87,6 +90,9 @@ impl Human {
             text += &format!(
                 "complete: {interleavings} interleavings, all there are of {cases} cases\n"
             );
+        }
+        if let (delays @ 1.., failed) = self.delays {
+            text += &format!("one rank late at one place: {failed} of {delays} failed\n");
         }
         if !self.reasons.is_empty() {
             text += "unsupported, by reason:\n";

@@ -39,6 +39,25 @@ pub(crate) struct Thread {
     pub dynamic_bytes: usize,
     /// Bytes of guard around both.
     pub guard_bytes: usize,
+    /// The last comparisons of an observed build, the latest at `compares - 1`, wrapped.
+    pub compared: [[u64; 2]; 4],
+    pub compares: u32,
+}
+
+impl Thread {
+    /// What a value that was read was compared with last.
+    pub(crate) fn compared_with(&self, value: u64) -> Option<u64> {
+        let last = self.compares.min(self.compared.len() as u32);
+        let latest_first = (1..=last)
+            .map(|back| self.compared[(self.compares - back) as usize % self.compared.len()]);
+        let mut with =
+            latest_first.filter_map(|[one, other]| match (one == value, other == value) {
+                (true, _) => Some(other),
+                (false, true) => Some(one),
+                (false, false) => None,
+            });
+        with.next()
+    }
 }
 
 /// `rc_violation`: what one of the compiler's checks says.

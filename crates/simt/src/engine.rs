@@ -131,8 +131,6 @@ struct Block {
     launch: usize,
     index: u32,
     progress: Box<BlockProgress>,
-    /// A [`Task::Begin`] is in the queue.
-    begins: bool,
     at_barrier: Vec<usize>,
     /// Fibers at a barrier of their wave.
     at_wave_barrier: Vec<(u32, usize)>,
@@ -193,7 +191,11 @@ impl Engine<'_, '_> {
             self.wake();
             if !self.ready.is_empty() && fruitless <= DEADLOCK_STEPS {
                 let going = self.going.take().and_then(|fiber| self.place_of(fiber));
-                let index = schedule.pick(&self.ready, going);
+                let fibers = &self.fibers;
+                let index = schedule.pick(&self.ready, going, &|ready| match ready.task {
+                    Task::Begin(_) => Next::BEGIN,
+                    Task::Resume(fiber) => fibers[fiber].as_ref().map_or(Next::BEGIN, Fiber::next),
+                });
                 // What was ready first stays first, unless somebody else is picked.
                 let next = match index {
                     0 => self.ready.pop_front(),
@@ -273,9 +275,8 @@ impl Engine<'_, '_> {
     }
 
     fn resume_later(&mut self, fiber: usize) {
-        let suspended = self.fibers[fiber].as_ref().expect("a suspended fiber exists");
-        let next = Next::of(suspended.suspended.as_ref().expect("it is suspended"));
-        self.ready.push_back(Ready { thread: suspended.id(), next, task: Task::Resume(fiber) });
+        let thread = self.fibers[fiber].as_ref().expect("a suspended fiber exists").id();
+        self.ready.push_back(Ready { thread, task: Task::Resume(fiber) });
     }
 
     /// Where a fiber that was made ready in the last step stands among those that are.
@@ -284,11 +285,11 @@ impl Engine<'_, '_> {
     }
 
     fn begin_later(&mut self, id: usize) {
-        let block = self.blocks[id].as_mut().expect("a resident block");
-        block.begins = true;
+        let block = self.blocks[id].as_ref().expect("a resident block");
+        block.progress.begins.set(true);
         let rank = self.launches[block.launch].rank;
         let thread = ThreadId { rank, block: block.index, thread: block.progress.next.get() };
-        self.ready.push_back(Ready { thread, next: Next::BEGIN, task: Task::Begin(id) });
+        self.ready.push_back(Ready { thread, task: Task::Begin(id) });
     }
 
     /// Admits blocks as far as the schedule's residency allows.
@@ -325,7 +326,6 @@ impl Engine<'_, '_> {
             launch,
             index,
             progress: Box::new(BlockProgress::new(threads)),
-            begins: false,
             at_barrier: Vec::new(),
             at_wave_barrier: Vec::new(),
             shared: Box::new(BlockBuffer::new(static_bytes, dynamic_bytes)),
@@ -338,7 +338,8 @@ impl Engine<'_, '_> {
     fn step(&mut self, next: Ready) {
         let id = match next.task {
             Task::Begin(block) => {
-                self.blocks[block].as_mut().expect("it has work queued").begins = false;
+                let queued = self.blocks[block].as_ref().expect("it has work queued");
+                queued.progress.begins.set(false);
                 self.begin(block)
             }
             Task::Resume(fiber) => fiber,
@@ -393,11 +394,13 @@ impl Engine<'_, '_> {
             static_bytes: buffer.static_bytes(),
             dynamic_bytes: buffer.dynamic_bytes(),
             guard_bytes: GUARD_BYTES,
+            compared: [[0; 2]; 4],
+            compares: 0,
         });
         let stack = self.stacks.take();
         let link = Box::new(Link {
             yielder: Cell::new(std::ptr::null()),
-            last_atomic: Cell::new((0, 0)),
+            last_atomics: Cell::default(),
             last_load: Cell::new((0, 0)),
             stack: stack.range(),
             buffer,
@@ -478,13 +481,13 @@ impl Engine<'_, '_> {
     /// After one of its fibers ran: begin more threads, release the barrier, or end the block.
     fn block_goes_on(&mut self, id: usize) {
         let block = self.blocks[id].as_ref().expect("its fiber just ran");
-        let BlockProgress { next, threads, .. } = &*block.progress;
-        if next.get() < *threads && !block.begins {
+        let BlockProgress { next, threads, begins, .. } = &*block.progress;
+        if next.get() < *threads && !begins.get() {
             self.begin_later(id);
         }
         let block = self.blocks[id].as_ref().expect("its fiber just ran");
-        let BlockProgress { finished, threads, .. } = &*block.progress;
-        if finished.get() == *threads && !block.begins {
+        let BlockProgress { finished, threads, begins, .. } = &*block.progress;
+        if finished.get() == *threads && !begins.get() {
             self.finished[block.launch] += u64::from(*threads);
             self.look_beside_shared_memory(block);
             self.queues[block.launch].resident -= 1;
@@ -565,8 +568,9 @@ impl Engine<'_, '_> {
                 _ => (Wait::Memory, Some(suspension.address).filter(|address| *address != 0)),
             };
             let value = address.and_then(|address| value_at(address, suspension.size));
+            let awaited = value.and_then(|value| fiber.thread.compared_with(value));
             let Suspension { site, size, .. } = suspension;
-            let waiting = Waiting { thread: fiber.id(), wait, site, address, size, value };
+            let waiting = Waiting { thread: fiber.id(), wait, site, address, size, value, awaited };
             let same = |other: &Waiting| {
                 (other.thread.rank, other.thread.block, other.site)
                     == (waiting.thread.rank, waiting.thread.block, waiting.site)

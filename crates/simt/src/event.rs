@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::abi::{self, kind};
 use crate::block_shared;
-use crate::fiber::{Link, Shared, Suspension};
+use crate::fiber::{Link, Polled, Shared, Suspension};
 use crate::next::{operation, order, scope};
 use crate::observer::{Access, Observer, Operation, ThreadId};
 use crate::schedule::Switches;
@@ -86,7 +86,7 @@ impl Event {
     }
 
     /// Whether the fiber gives control back first, and as what. A thread that polls (the same
-    /// atomic at the same place, with nothing in between) waits, whether it says so or not.
+    /// atomics at the same places, with nothing in between) waits, whether it says so or not.
     fn suspends(&self, link: &Link, shared: &Shared) -> Option<u32> {
         if self.what & kind::REPORT_ONLY != 0 {
             return None;
@@ -94,7 +94,7 @@ impl Event {
         match self.kind() {
             kind::TILE_STEP if !shared.tile_steps => None,
             kind::BARRIER | kind::WAVE_BARRIER | kind::TILE_STEP | kind::SPIN => {
-                link.last_atomic.set((0, 0));
+                link.last_atomics.set(Polled::default());
                 Some(self.kind())
             }
             kind::ATOMIC_LOAD
@@ -103,25 +103,39 @@ impl Event {
             | kind::ATOMIC_RMW
             | kind::COMPARE_AND_SWAP => {
                 link.last_load.set((self.address, self.size()));
-                let here = (self.site, self.address);
-                let polls = link.last_atomic.replace(here) == here;
+                let polls = self.polls(link);
                 if !polls && self.kind() == kind::ATOMIC_RMW {
                     shared.progress.set(true);
                 }
                 if polls { Some(kind::SPIN) } else { self.gives_way(shared) }
             }
             kind::ATOMIC_STORE | kind::VOLATILE_WRITE | kind::PACKET_STORE => {
-                link.last_atomic.set((0, 0));
+                link.last_atomics.set(Polled::default());
                 self.gives_way(shared)
             }
             _ => {
                 let way = self.gives_way(shared);
                 if way.is_some() {
-                    link.last_atomic.set((0, 0));
+                    link.last_atomics.set(Polled::default());
                 }
                 way
             }
         }
+    }
+
+    /// Whether the thread has been here before and done nothing since but look at other places.
+    fn polls(&self, link: &Link) -> bool {
+        let here = (self.site, self.address);
+        let mut last = link.last_atomics.get();
+        let polls = last.contains(&here);
+        if polls {
+            // It will look at all of them again before it waits again.
+            last = Polled::default();
+        }
+        last.rotate_right(1);
+        last[0] = here;
+        link.last_atomics.set(last);
+        polls
     }
 
     /// Whether others may go first, though the thread need not wait.

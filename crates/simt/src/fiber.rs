@@ -10,6 +10,7 @@ use corosensei::{Coroutine, Yielder};
 use crate::abi;
 use crate::block_buffer::BlockBuffer;
 use crate::fault;
+use crate::next::Next;
 use crate::observer::{Observer, ThreadId};
 use crate::outcome::LISTED;
 use crate::schedule::Switches;
@@ -59,8 +60,8 @@ impl Shared {
 /// What a fiber's thread points to.
 pub(crate) struct Link {
     pub(crate) yielder: Cell<*const Yielder<(), Suspension>>,
-    /// (site, address) of the last atomic, as long as nothing else happened since.
-    pub(crate) last_atomic: Cell<(usize, usize)>,
+    /// (site, address) of the last atomics, as long as nothing else happened since.
+    pub(crate) last_atomics: Cell<Polled>,
     /// (address, bytes) of the last atomic or volatile load.
     pub(crate) last_load: Cell<(usize, u32)>,
     /// The stack, from its lowest address to where the fiber began.
@@ -73,6 +74,9 @@ pub(crate) struct Link {
     pub(crate) object_base: usize,
     pub(crate) shared: *const Shared,
 }
+
+/// A loop that waits for several flags looks at no more than this many in turn.
+pub(crate) type Polled = [(usize, usize); 4];
 
 /// Why a fiber gave control back.
 #[derive(Clone, Copy)]
@@ -100,6 +104,8 @@ pub(crate) struct Fiber {
 pub(crate) struct BlockProgress {
     /// The next thread that has not begun.
     pub(crate) next: Cell<u32>,
+    /// It is about to begin on a fiber of its own.
+    pub(crate) begins: Cell<bool>,
     pub(crate) finished: Cell<u32>,
     /// By wave.
     pub(crate) finished_in_wave: Vec<Cell<u32>>,
@@ -113,6 +119,7 @@ impl BlockProgress {
     pub(crate) fn new(threads: u32) -> BlockProgress {
         BlockProgress {
             next: Cell::new(0),
+            begins: Cell::new(false),
             finished: Cell::new(0),
             finished_in_wave: vec![Cell::new(0); threads.div_ceil(WAVE) as usize],
             threads,
@@ -126,6 +133,11 @@ impl BlockProgress {
 }
 
 impl Fiber {
+    /// What it does first when it goes on.
+    pub(crate) fn next(&self) -> Next {
+        self.suspended.as_ref().map_or(Next::BEGIN, Next::of)
+    }
+
     pub(crate) fn id(&self) -> ThreadId {
         ThreadId { rank: self.link.rank, block: self.thread.block.x, thread: self.thread.thread.x }
     }
@@ -146,7 +158,7 @@ impl ThreadLoop {
         // or was reset; all of them are used by one OS thread only.
         let (link, progress) = unsafe { (&*self.link, &*self.progress) };
         link.yielder.set(yielder);
-        while progress.next.get() < progress.threads {
+        while progress.next.get() < progress.threads && !progress.begins.get() {
             let thread = progress.next.get();
             progress.next.set(thread + 1);
             // SAFETY: as above; the kernel reads it through `rc_now`, and nobody else writes.
@@ -154,7 +166,7 @@ impl ThreadLoop {
                 (*self.thread).thread.x = thread;
                 ThreadId { rank: link.rank, block: (*self.thread).block.x, thread }
             };
-            link.last_atomic.set((0, 0));
+            link.last_atomics.set(Polled::default());
             fault::running(id);
             // SAFETY: the observer outlives the run; the engine does not use it meanwhile.
             unsafe { (*(*link.shared).observer).enters(id) };

@@ -58,6 +58,8 @@ pub struct Waiting {
     pub size: u32,
     /// What stands there now, where its size is known.
     pub value: Option<u64>,
+    /// What it was compared with last, where that is known.
+    pub awaited: Option<u64>,
 }
 
 /// Threads of one block that met at different barriers.

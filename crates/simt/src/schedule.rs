@@ -41,10 +41,11 @@ pub enum Switches {
 pub struct Ready {
     /// Who.
     pub thread: ThreadId,
-    /// What it does first.
-    pub next: Next,
     pub(crate) task: Task,
 }
+
+/// What a ready thread does first when it goes on.
+pub type Look<'a> = &'a dyn Fn(&Ready) -> Next;
 
 /// Decides the interleaving of a run.
 pub trait Schedule {
@@ -60,7 +61,7 @@ pub trait Schedule {
     fn switches(&self) -> Switches;
     /// Which of the ready threads (0 is the one that became ready first) runs next. `going` is the
     /// one that gave way last, if it could just as well go on.
-    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>) -> usize;
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize;
 }
 
 /// Rank after rank and block after block; a thread runs until it suspends.
@@ -86,7 +87,7 @@ impl Schedule for Sequential {
     fn switches(&self) -> Switches {
         Switches::Waits
     }
-    fn pick(&mut self, _: &VecDeque<Ready>, _: Option<usize>) -> usize {
+    fn pick(&mut self, _: &VecDeque<Ready>, _: Option<usize>, _: Look<'_>) -> usize {
         0
     }
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use collectives::fill::mix;
 use serde::{Deserialize, Serialize};
 
-use crate::observer::ThreadId;
-use crate::schedule::{Idle, Live, Ready, Schedule, Switches};
+use crate::priorities::Priorities;
+use crate::schedule::{Idle, Live, Look, Ready, Schedule, Switches};
 
 /// How a seeded schedule chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,17 +17,11 @@ pub enum Strategy {
     /// Any ready thread, all alike.
     Random,
     /// PCT (Burckhardt et al., ASPLOS 2010): the thread of highest random priority, with
-    /// [`CHANGES`] random points at which the running thread falls to the lowest. Among `n`
+    /// [`CHANGES`](crate::CHANGES) random points at which the running thread falls to the lowest. Among `n`
     /// threads and `k` steps it meets an ordering fault of depth `d <= CHANGES + 1` with a
     /// probability of at least `1 / (n k^(d-1))`.
     Priorities,
 }
-
-/// Priority changes of a [`Strategy::Priorities`] run.
-pub const CHANGES: usize = 2;
-
-/// Every so many steps of a [`Strategy::Priorities`] run whoever waits longest has his turn.
-const FAIR: u64 = 256;
 
 /// A schedule named by a seed. 0 is the round robin; the others alternate between strategies,
 /// and between switching at synchronisation only and at every access of a heap.
@@ -39,18 +33,6 @@ pub struct Seeded {
     switches: Switches,
     state: u64,
     priorities: Priorities,
-}
-
-/// What [`Strategy::Priorities`] keeps.
-#[derive(Debug, Clone)]
-struct Priorities {
-    seed: u64,
-    step: u64,
-    /// Steps before which a change happens, in ascending order.
-    changes: [u64; CHANGES],
-    /// Threads that fell, the lowest last.
-    fallen: Vec<ThreadId>,
-    running: Option<ThreadId>,
 }
 
 impl Seeded {
@@ -80,46 +62,15 @@ impl Seeded {
         idle: Idle,
     ) -> Seeded {
         let mut state = mix(seed ^ 0x5c4e_d01e);
-        // How long the run will be is not known, so the scale is drawn too: 16 to 8192 steps.
-        let steps = 16 << (next(&mut state) % 10);
-        let mut changes = [(); CHANGES].map(|()| next(&mut state) % steps);
-        changes.sort_unstable();
-        let priorities =
-            Priorities { seed: state, step: 0, changes, fallen: Vec::new(), running: None };
+        let priorities = Priorities::draw(&mut state);
         Seeded { resident_blocks, idle, strategy, switches, state, priorities }
     }
 }
 
 /// The next number of a sequence (splitmix64).
-fn next(state: &mut u64) -> u64 {
+pub(crate) fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mix(*state)
-}
-
-impl Priorities {
-    fn pick(&mut self, ready: &VecDeque<Ready>) -> usize {
-        while self.changes.contains(&self.step) {
-            if let Some(running) = self.running {
-                self.fallen.retain(|thread| *thread != running);
-                self.fallen.push(running);
-            }
-            self.step += 1;
-        }
-        self.step += 1;
-        let best = (0..ready.len()).max_by_key(|index| self.priority(ready[*index].thread));
-        // Threads that poll in a way that nobody can tell would keep the others out for ever.
-        let fair = self.step.is_multiple_of(FAIR);
-        let best = best.filter(|_| !fair).unwrap_or(0);
-        self.running = Some(ready[best].thread);
-        best
-    }
-
-    fn priority(&self, thread: ThreadId) -> u64 {
-        match self.fallen.iter().position(|fallen| *fallen == thread) {
-            Some(depth) => (CHANGES - depth.min(CHANGES)) as u64,
-            None => mix(self.seed ^ thread.key()) | 1 << 63,
-        }
-    }
 }
 
 impl Schedule for Seeded {
@@ -138,7 +89,7 @@ impl Schedule for Seeded {
     fn switches(&self) -> Switches {
         self.switches.clone()
     }
-    fn pick(&mut self, ready: &VecDeque<Ready>, _: Option<usize>) -> usize {
+    fn pick(&mut self, ready: &VecDeque<Ready>, _: Option<usize>, _: Look<'_>) -> usize {
         match self.strategy {
             Strategy::RoundRobin => 0,
             Strategy::Random => (next(&mut self.state) % ready.len() as u64) as usize,

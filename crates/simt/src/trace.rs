@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::next::{Act, Next};
 use crate::observer::{Access, Observer, Order, Scope, ThreadId};
-use crate::schedule::{Idle, Live, Ready, Schedule, Switches};
+use crate::schedule::{Idle, Live, Look, Ready, Schedule, Switches};
 use crate::turns::{Steps, Turn, by_itself};
 
 /// No more events than this are kept, the last ones.
@@ -75,8 +75,8 @@ impl Schedule for Recorder<'_> {
     fn switches(&self) -> Switches {
         self.schedule.switches()
     }
-    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>) -> usize {
-        let pick = self.schedule.pick(ready, going);
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize {
+        let pick = self.schedule.pick(ready, going, look);
         let to = ready[pick].thread;
         if pick != by_itself(going) {
             self.turns.push(Turn { after: self.steps.last(), to });

@@ -12,7 +12,7 @@ use collectives::Rank;
 use serde::{Deserialize, Serialize};
 
 use crate::observer::ThreadId;
-use crate::schedule::{Idle, Live, Ready, Schedule, Switches};
+use crate::schedule::{Idle, Live, Look, Ready, Schedule, Switches};
 use crate::seeded::Seeded;
 
 /// Where another thread goes on than would by itself.
@@ -117,7 +117,7 @@ impl Schedule for Directed {
     fn switches(&self) -> Switches {
         self.seeded.switches()
     }
-    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>) -> usize {
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, _: Look<'_>) -> usize {
         let to = self.turns.get(&self.steps.last());
         let turn = to.and_then(|to| ready.iter().position(|ready| ready.thread == *to));
         let pick = turn.unwrap_or(by_itself(going));

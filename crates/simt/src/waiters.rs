@@ -1,6 +1,8 @@
 //! Fibers that wait for memory, in the order in which they came, and by the place they wait for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use crate::numbers::NumberMap;
 
 /// Flags closer together than this are one place.
 pub(crate) const PLACE_BITS: u32 = 4;
@@ -12,7 +14,7 @@ pub(crate) struct Waiters {
     /// (fiber, place), by arrival.
     waiting: BTreeMap<u64, (usize, usize)>,
     /// Arrivals by place.
-    places: HashMap<usize, Vec<u64>>,
+    places: NumberMap<usize, Vec<u64>>,
 }
 
 impl Waiters {

@@ -62,6 +62,9 @@ struct rc_thread {
   size_t shared_bytes;       // bytes at block_shared whose accesses are reported
   // Static and dynamic memory have this many bytes; beside them lie guards, up to this far out.
   size_t static_bytes, dynamic_bytes, guard_bytes;
+  // The last comparisons of an observed build, so that a wait can say what it waits for.
+  unsigned long long compared[4][2];
+  unsigned compares;
 };
 // What one of the compiler's checks says.
 struct rc_violation {

@@ -144,6 +144,23 @@ HOOK void __tsan_atomic_thread_fence(int o) {
 }
 HOOK void __tsan_atomic_signal_fence(int) {}
 
+// Comparisons: what a loop that waits compares with what it reads.
+#define COMPARED(name, T)                                                                            \
+  HOOK void __sanitizer_cov_trace_##name(T one, T other) {                                           \
+    if (!rc_now) return;                                                                             \
+    unsigned long long* pair = rc_now->compared[rc_now->compares++ % 4];                             \
+    pair[0] = one;                                                                                   \
+    pair[1] = other;                                                                                 \
+  }
+COMPARED(cmp1, unsigned char) COMPARED(const_cmp1, unsigned char)
+COMPARED(cmp2, unsigned short) COMPARED(const_cmp2, unsigned short)
+COMPARED(cmp4, unsigned int) COMPARED(const_cmp4, unsigned int)
+COMPARED(cmp8, unsigned long long) COMPARED(const_cmp8, unsigned long long)
+HOOK void __sanitizer_cov_trace_cmpf(float, float) {}
+HOOK void __sanitizer_cov_trace_cmpd(double, double) {}
+HOOK void __sanitizer_cov_trace_pc() {}
+HOOK void __sanitizer_cov_trace_switch(unsigned long long, void*) {}
+
 // Copies that the compiler makes calls of. Loops over volatile bytes, so that they stay loops.
 HOOK void* memcpy(void* to, const void* from, size_t n) {
   range(RC_READ, from, n, SITE);

@@ -74,6 +74,11 @@ impl MappedHeap {
         self.address
     }
 
+    /// The bytes that are accessible.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        self.address as usize..(self.address + self.bytes) as usize
+    }
+
     /// Makes the first `bytes` accessible and everything behind them fault. Answers false where
     /// the mapping is too small.
     pub(crate) fn resize(&mut self, bytes: u64) -> Result<bool, DeviceError> {

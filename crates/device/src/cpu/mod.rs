@@ -11,9 +11,9 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
 use collectives::Rank;
 use simt::{
-    Directed, Exploring, Idle, LastWriters, Log, Module, ModuleError, NoObserver, Observer,
-    Outcome, Parameters, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded, Sequential,
-    Switches,
+    Delay, Directed, End, Exploring, Idle, LastWriters, Log, Module, ModuleError, NoObserver,
+    Observer, Outcome, Parameters, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded,
+    Sequential, Switches,
 };
 
 pub use arguments::trap;
@@ -154,19 +154,32 @@ impl Device for CpuDevice {
             let addresses = addresses.collect::<Result<Vec<_>, DeviceError>>()?;
             let mut writers = LastWriters::of(addresses);
             let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut writers)?;
-            return Ok(Launched { outcome, writes: writers.writes(), races: Vec::new(), recorded });
+            let (races, flags) = (Vec::new(), Vec::new());
+            return Ok(Launched { outcome, writes: writers.writes(), races, flags, recorded });
         }
         let writes = Vec::new();
+        if let Interleaving::CoResident { plan: Plan::Late(late, time), .. } = &interleaving {
+            let own = self.heaps.get(&launches[0].rank).map_or(0..0, MappedHeap::range);
+            let mut delay = Delay::new(*late, *time, heap::ADDRESSES, own);
+            let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut delay)?;
+            delay.returned();
+            let (races, flags) = (Vec::new(), Vec::new());
+            return Ok(Launched { outcome, writes, races, flags, recorded });
+        }
         if race || weak {
             let mut races = match weak {
                 true => Races::with_late_stores(heap::ADDRESSES, seed),
                 false => Races::new(heap::ADDRESSES),
             };
             let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut races)?;
-            return Ok(Launched { outcome, writes, races: races.into_found(), recorded });
+            let flags = match outcome.end {
+                End::Finished => Vec::new(),
+                End::Deadlock(_) => races.flags(),
+            };
+            return Ok(Launched { outcome, writes, races: races.into_found(), flags, recorded });
         }
         let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut NoObserver)?;
-        Ok(Launched { outcome, writes, races: Vec::new(), recorded })
+        Ok(Launched { outcome, writes, races: Vec::new(), flags: Vec::new(), recorded })
     }
 }
 
@@ -190,7 +203,9 @@ impl CpuDevice {
         let mut seeded = Seeded::new(seed, resident_blocks, self.idle, heap::ADDRESSES);
         let mut directed;
         let schedule: &mut dyn Schedule = match plan {
-            Plan::Seed => return Ok((simt::run(launches, &mut seeded, observer)?, None)),
+            Plan::Seed | Plan::Late(..) => {
+                return Ok((simt::run(launches, &mut seeded, observer)?, None));
+            }
             Plan::Recorded => &mut seeded,
             Plan::Turns(turns) => {
                 directed = Directed::new(seeded, &turns);

@@ -324,7 +324,8 @@ impl Device for CudaDevice {
             schedule_hash: 0,
             steps: 0,
         };
-        Ok(Launched { outcome, writes: Vec::new(), races: Vec::new(), recorded: None })
+        let (writes, races, flags) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Launched { outcome, writes, races, flags, recorded: None })
     }
 }
 

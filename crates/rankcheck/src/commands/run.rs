@@ -72,6 +72,10 @@ pub(crate) struct Arguments {
     /// orders them, so that a missing one gives wrong bytes and not a race alone.
     #[arg(long)]
     weak: bool,
+    /// In process mode, let each rank in turn be late by this much at four places of a kernel that
+    /// waits: before its first store to a peer, before its flag, before it reads, and after it.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    delay: Option<Duration>,
     /// How many blocks a rank are resident at once where ranks run at once [default: all].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
     residency: Option<u32>,
@@ -290,6 +294,7 @@ fn schedules(arguments: &Arguments) -> anyhow::Result<Schedules> {
         everywhere: arguments.race,
         weak: arguments.weak,
         residency: arguments.residency,
+        delay: arguments.delay,
         turns: arguments.switches.as_deref().map(turns).transpose()?,
     })
 }
@@ -314,6 +319,9 @@ fn replay_arguments(arguments: &Arguments) -> String {
     let mut text: String =
         kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect();
     text += &arguments.device.replay();
+    if let Some(delay) = arguments.delay {
+        text += &format!(" --delay {}ms", delay.as_millis());
+    }
     if let Some(blocks) = arguments.residency {
         text += &format!(" --residency {blocks}");
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{Branch, depend};
 use crate::next::{Act, Next};
 use crate::observer::ThreadId;
-use crate::schedule::{Idle, Live, Ready, Schedule, Switches};
+use crate::schedule::{Idle, Live, Look, Ready, Schedule, Switches};
 use crate::trace::{Recorded, Step};
 use crate::turns::{Steps, Turn, by_itself};
 
@@ -41,20 +41,20 @@ impl Exploring {
     }
 
     /// Beyond the prefix: anybody who does not sleep.
-    fn choose(&mut self, ready: &VecDeque<Ready>) -> usize {
+    fn choose(&mut self, ready: &VecDeque<Ready>, look: Look<'_>) -> usize {
         let asleep = self.asleep.get_or_insert_with(|| {
             let sleeps = ready.iter().filter(|ready| self.branch.asleep.contains(&ready.thread));
-            sleeps.map(|ready| (ready.thread, ready.next)).collect()
+            sleeps.map(|ready| (ready.thread, look(ready))).collect()
         });
         // Where threads begin, nothing is shared yet: the order does not matter.
-        let begins = ready.iter().position(|ready| ready.next.act == Act::Begin);
+        let begins = ready.iter().position(|ready| look(ready).act == Act::Begin);
         let awake = |ready: &Ready| !asleep.iter().any(|(thread, _)| *thread == ready.thread);
         let pick = begins.or_else(|| ready.iter().position(awake));
         let pick = pick.unwrap_or_else(|| {
             self.recorded.redundant.get_or_insert(self.recorded.steps.len());
             0
         });
-        let Ready { thread, next, .. } = ready[pick];
+        let (thread, next) = (ready[pick].thread, look(&ready[pick]));
         asleep.retain(|(sleeper, would)| *sleeper != thread && !depend(would, &next));
         pick
     }
@@ -76,13 +76,13 @@ impl Schedule for Exploring {
     fn switches(&self) -> Switches {
         self.switches.clone()
     }
-    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>) -> usize {
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize {
         let led = self.branch.prefix.get(self.recorded.steps.len());
         let led = led.and_then(|thread| ready.iter().position(|ready| ready.thread == *thread));
-        let pick = led.unwrap_or_else(|| self.choose(ready));
-        let Ready { thread, next, .. } = ready[pick];
+        let pick = led.unwrap_or_else(|| self.choose(ready, look));
+        let (thread, next) = (ready[pick].thread, look(&ready[pick]));
         let others = ready.iter().enumerate().filter(|(index, _)| *index != pick);
-        let others = others.map(|(_, ready)| (ready.thread, ready.next)).collect();
+        let others = others.map(|(_, ready)| (ready.thread, look(ready))).collect();
         self.recorded.steps.push(Step { thread, next, others });
         if pick != by_itself(going) {
             self.recorded.turns.push(Turn { after: self.steps.last(), to: thread });

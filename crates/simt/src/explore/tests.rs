@@ -69,17 +69,17 @@ fn run(program: &[Vec<Op>], branch: Branch) -> (Outcome, Recorded) {
         let ready: VecDeque<Ready> = (0..count)
             .filter(|t| !over(*t) || !begun[*t])
             .filter(|t| !blocked[*t] && (!arrived(*t) || met[*t]))
-            .map(|t| Ready {
-                thread: thread(t),
-                next: next(program[t].get(at[t]), begun[t], waits[t]),
-                task: Task::Resume(t),
-            })
+            .map(|t| Ready { thread: thread(t), task: Task::Resume(t) })
             .collect();
         if ready.is_empty() {
             outcome.stuck = (0..count).any(|t| !over(t));
             return (outcome, schedule.into_recorded());
         }
-        let pick = schedule.pick(&ready, None);
+        let look = |ready: &Ready| {
+            let t = ready.thread.thread as usize;
+            next(program[t].get(at[t]), begun[t], waits[t])
+        };
+        let pick = schedule.pick(&ready, None, &look);
         let t = ready[pick].thread.thread as usize;
         if !std::mem::replace(&mut begun[t], true) {
             continue;

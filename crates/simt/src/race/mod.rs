@@ -10,6 +10,8 @@
 mod clock;
 mod shadow;
 mod story;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod weak;
 
@@ -94,6 +96,13 @@ impl Races {
         self.found
     }
 
+    /// The last atomic or volatile store to each flag, in the order of the stores.
+    pub fn flags(&self) -> Vec<Access> {
+        let mut stores: Vec<&FlagStore> = self.shadow.flags().collect();
+        stores.sort_by_key(|store| store.time);
+        stores.iter().map(|store| store.access).collect()
+    }
+
     /// Checks an access against all that it may race with, and notes it.
     fn check(&mut self, access: &Access, class: Class) {
         self.time += 1;
@@ -158,6 +167,16 @@ impl Races {
             RaceKind::Plain | RaceKind::Overwrite => {
                 story::tell(old, one, other, self.threads.block_of(other.id))
             }
+        };
+        let setter = flag.map(|flag: Flag| self.threads.slot(flag.store.thread));
+        let missing = match (missing, setter) {
+            (Missing::BarrierBeforeStore, Some(setter))
+                if flag.is_some_and(|flag| !flag.store.order.releases())
+                    && self.threads.get(setter).follows(old.epoch) =>
+            {
+                Missing::FenceBehindBarrier
+            }
+            _ => missing,
         };
         let address = granule + (old.mask & new.mask).trailing_zeros() as usize;
         let (first, second) = (old.access, new.access);

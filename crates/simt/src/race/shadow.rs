@@ -1,10 +1,8 @@
 //! What is known about memory: per 16 bytes, the accesses that a later one may race with, and
 //! the atomic locations.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use super::clock::{Epoch, Stamp};
+use crate::numbers::NumberMap;
 use crate::observer::{Access, Scope};
 
 /// Bytes of a granule.
@@ -113,13 +111,19 @@ impl Cell {
 /// Pages of cells, by address.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    pages: HashMap<usize, usize, BuildHasherDefault<PageHasher>>,
+    pages: NumberMap<usize, usize>,
     cells: Vec<Box<[Cell]>>,
     /// The page used last.
     last: (usize, usize),
 }
 
 impl Shadow {
+    /// The last store to every atomic location.
+    pub(super) fn flags(&self) -> impl Iterator<Item = &FlagStore> {
+        let cells = self.cells.iter().flat_map(|page| page.iter());
+        cells.flat_map(|cell| &cell.locations).filter_map(|location| location.store.as_ref())
+    }
+
     pub(super) fn cell(&mut self, address: usize) -> &mut Cell {
         let granule = address / GRANULE;
         let page = granule / GRANULES;
@@ -132,23 +136,5 @@ impl Shadow {
             self.last = (page, index);
         }
         &mut self.cells[self.last.1][granule % GRANULES]
-    }
-}
-
-/// Page numbers are spread well enough by one multiplication.
-#[derive(Debug, Default)]
-struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_usize(usize::from(*byte));
-        }
-    }
-    fn write_usize(&mut self, number: usize) {
-        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
     }
 }

@@ -68,6 +68,9 @@ pub enum Missing {
     AcquireScope,
     /// Another thread of the first one's block set the flag, and no barrier stands between.
     BarrierBeforeStore,
+    /// Another thread of the first one's block set the flag behind a barrier, but what it releases
+    /// by is a fence in front of that.
+    FenceBehindBarrier,
     /// Another thread of the second one's block saw the flag, and no barrier stands between.
     BarrierAfterLoad,
     /// The packet's reader has not said that it has read.

@@ -1,12 +1,13 @@
 //! What the detector knows about each GPU thread.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use collectives::Rank;
 
 use super::clock::{Clock, Epoch, Stamp};
 use super::shadow::FlagStore;
+use crate::numbers::NumberMap;
 use crate::observer::{Access, Scope, ThreadId};
 
 /// Atomic loads a thread remembers, for stories about flags.
@@ -120,7 +121,7 @@ struct Block {
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     list: Vec<Thread>,
-    blocks: HashMap<(Rank, u32), Block>,
+    blocks: NumberMap<(Rank, u32), Block>,
     /// The thread of the last event.
     last: Option<(ThreadId, usize)>,
 }

@@ -13,6 +13,8 @@ use super::threads::Threads;
 const ASIDE: usize = 256;
 /// An access has no more bytes.
 const LONGEST: usize = 16;
+/// A plain vector of that size is so many stores of this size, in no order (PTX ISA 8.2.4).
+const PIECE: usize = 4;
 
 /// A store that not everybody sees.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +119,13 @@ impl Weak {
 
     /// The store that was announced has happened.
     pub(super) fn happened(&mut self) {
-        self.entries.extend(self.announced.take());
+        let Some(whole) = self.announced.take() else { return };
+        let piece = if whole.size == LONGEST { PIECE } else { whole.size };
+        for at in (0..whole.size).step_by(piece) {
+            let mut entry = Entry { address: whole.address + at, size: piece, ..whole };
+            entry.old[..piece].copy_from_slice(&whole.old[at..at + piece]);
+            self.entries.push(entry);
+        }
     }
 
     /// Everybody sees these bytes as they are now, the running thread too.
@@ -166,4 +174,45 @@ impl Weak {
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     collectives::fill::mix(*state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which words of a plain vector of 16 bytes others see, drain after drain.
+    fn drained(seed: u64) -> Vec<[bool; 4]> {
+        let mut vector = [0u32; 4];
+        let address = vector.as_mut_ptr() as usize;
+        let word = |at: usize| {
+            let bytes: [u8; 4] = load(address + 4 * at, 4)[..4].try_into().expect("four bytes");
+            u32::from_ne_bytes(bytes)
+        };
+        let mut weak = Weak::new(seed);
+        weak.announce(Epoch { slot: 0, count: 1 }, address, 16);
+        let new = [1u32, 2, 3, 4].map(u32::to_ne_bytes).concat();
+        store(address, &new);
+        let mut seen = Vec::new();
+        while seen.last() != Some(&[true; 4]) {
+            weak.leaves();
+            let now = [0, 1, 2, 3].map(|at| word(at) == at as u32 + 1);
+            if seen.last() != Some(&now) {
+                seen.push(now);
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn a_plain_vector_shows_word_by_word_in_any_order() {
+        let orders: Vec<Vec<[bool; 4]>> = (0..16).map(drained).collect();
+        let torn = orders.iter().all(|order| {
+            order.windows(2).all(|pair| {
+                let words = |of: &[bool; 4]| of.iter().filter(|seen| **seen).count();
+                words(&pair[1]) == words(&pair[0]) + 1
+            })
+        });
+        assert!(torn, "{orders:?}");
+        assert!(orders.iter().any(|order| order != &orders[0]), "{orders:?}");
+    }
 }
