@@ -78,7 +78,7 @@ pub enum Reply {
     /// Ready for launches.
     Prepared,
     /// A call has run.
-    Finished(Launched),
+    Finished(Box<Launched>),
     /// The ranks do not fit the device at once; nothing ran.
     DoesNotFit {
         /// What they need.

@@ -171,7 +171,7 @@ impl Worker {
         let launched = self.device.launch(launches, interleaving, watched);
         self.own.enter(Phase::Done);
         match launched {
-            Ok(launched) => Reply::Finished(launched),
+            Ok(launched) => Reply::Finished(Box::new(launched)),
             Err(DeviceError::DoesNotFit { needed, found }) => Reply::DoesNotFit { needed, found },
             Err(DeviceError::Fault { fault, rank, text }) => Reply::Faulted { fault, rank, text },
             Err(error) => Reply::Failed(error.to_string()),
