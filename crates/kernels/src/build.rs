@@ -292,7 +292,7 @@ impl Recipe {
         }
         let _ = writeln!(
             unit,
-            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{2, {}, rc_entries, &rc_now, &rc_record, RC_IS_OBSERVED}};",
+            "}};\nextern \"C\" RC_EXPORT const rc_module rc_module_1 = {{3, {}, rc_entries, &rc_now, &rc_record, RC_IS_OBSERVED}};",
             self.entries.len()
         );
         unit += &assembly::declared(&self.kernel.manifest.hooks);

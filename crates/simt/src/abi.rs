@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 
 /// Version of the object's table of entries; its symbol is `rc_module_1`.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// The symbol an object exports.
 pub(crate) const SYMBOL: &[u8] = b"rc_module_1\0";
 
@@ -26,6 +26,8 @@ pub(crate) struct Thread {
     pub grid: Dim3,
     pub block_shared: *mut u8,
     pub dynamic_shared: *mut u8,
+    /// By warp of the block: lanes whose threads have returned.
+    pub departed: *mut u64,
     pub host: *const Host,
     /// The executor's own: see `fiber::Link`.
     pub fiber: *mut c_void,

@@ -24,6 +24,9 @@ pub(crate) struct BlockBuffer {
     static_bytes: usize,
     dynamic: usize,
     dynamic_bytes: usize,
+    /// By warp of at least 32: lanes whose threads have returned. Beside shared memory, where no
+    /// overrun reaches it.
+    departed: Box<[u64; 1024 / 32]>,
 }
 
 impl BlockBuffer {
@@ -35,7 +38,8 @@ impl BlockBuffer {
         let dynamic = first + distance;
         bytes[first..first + static_bytes].fill(POISON);
         bytes[dynamic..dynamic + dynamic_bytes].fill(POISON);
-        BlockBuffer { bytes, first, static_bytes, dynamic, dynamic_bytes }
+        let departed = Box::default();
+        BlockBuffer { bytes, first, static_bytes, dynamic, dynamic_bytes, departed }
     }
 
     /// Where static memory begins.
@@ -46,6 +50,11 @@ impl BlockBuffer {
     /// Where dynamic memory begins.
     pub(crate) fn dynamic_shared(&mut self) -> *mut u8 {
         self.bytes.as_mut_ptr().wrapping_add(self.dynamic)
+    }
+
+    /// Where the lanes are noted that have returned.
+    pub(crate) fn departed(&mut self) -> *mut u64 {
+        self.departed.as_mut_ptr()
     }
 
     pub(crate) fn static_bytes(&self) -> usize {

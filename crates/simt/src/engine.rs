@@ -387,6 +387,7 @@ impl Engine<'_, '_> {
             grid: Dim3 { x: launch.grid, y: 1, z: 1 },
             block_shared: buffer.block_shared(),
             dynamic_shared: buffer.dynamic_shared(),
+            departed: buffer.departed(),
             host: &self.shared.host,
             fiber: std::ptr::null_mut(),
             clock: 0,

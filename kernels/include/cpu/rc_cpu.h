@@ -56,6 +56,7 @@ struct rc_thread {
   rc_dim3 tid, bid, bdim, gdim;
   char* block_shared;    // static block-shared memory of this thread's block
   char* dynamic_shared;  // and the dynamic part
+  unsigned long long* departed;  // by warp of the block: lanes whose threads have returned
   const rc_host* host;
   void* fiber;
   unsigned long long clock;  // what the kernel read last, so that a time-out is no standstill

@@ -25,13 +25,8 @@ struct rc_meetings {
   unsigned last[RC_WARP_SIZE];  // by lane: the number of its last meeting
   rc_meeting list[MOST];
 };
-// Lanes whose threads have returned; poison, and so not each other's opposites, until the first one.
-struct rc_departed {
-  rc_lanes lanes, check;
-};
 // In the block's own shared memory, like every `__shared__` variable.
 static __thread rc_meetings rc_warps[1024 / RC_WARP_SIZE];
-static __thread rc_departed rc_gone[1024 / RC_WARP_SIZE];
 
 static inline int rc_lane() { return int(rc_now->tid.x % RC_WARP_SIZE); }
 static inline rc_lanes rc_existing_lanes() {
@@ -40,15 +35,11 @@ static inline rc_lanes rc_existing_lanes() {
   return ~0ull >> (64 - count);
 }
 
-static inline rc_lanes rc_departed_lanes() {
-  const rc_departed& gone = rc_gone[rc_now->tid.x / RC_WARP_SIZE];
-  return gone.check == ~gone.lanes ? gone.lanes : 0;
-}
+static inline rc_lanes& rc_departed_lanes() { return rc_now->departed[rc_now->tid.x / RC_WARP_SIZE]; }
 // Called at the end of every thread.
 static inline void rc_depart() {
   rc_reported reported;
-  const rc_lanes lanes = rc_departed_lanes() | 1ull << rc_lane();
-  rc_gone[rc_now->tid.x / RC_WARP_SIZE] = {lanes, ~lanes};
+  rc_departed_lanes() |= 1ull << rc_lane();
 }
 // Ends a meeting to which everybody has come who still can.
 static inline void rc_close(rc_meeting& meeting) {
