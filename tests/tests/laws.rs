@@ -3,39 +3,23 @@
 
 use collectives::image::{Generator, Moment, fill, spans};
 use collectives::{
-    Call, Collective, DType, Data, FindingKind, GroupRank, GroupSpec, HeapPlan, Layout, Problem,
-    Rank, RegionLayout, Shape, Tile, verify,
+    Collective, DType, Data, FindingKind, GroupSpec, HeapPlan, Problem, Rank, RegionLayout, Shape,
+    Tile, verify,
 };
 use rankcheck_tests::{CORRECT, Project};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
 
 fn problem(dtype: DType, data: Data) -> Problem {
-    let call = Call {
-        shape: Shape { m: 5, n: 33 },
-        group: GroupSpec::AllButFirst.resolve(3).unwrap(),
-        tile: Tile { m: 8, n: 16 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: collectives::Details::default(),
-    };
-    Problem {
-        collective: Collective::AllGather,
-        world: 3,
-        dtype,
-        layout: Layout {
-            input: RegionLayout { pad_columns: 1, offset_elements: 0 },
-            output: RegionLayout { pad_columns: 3, offset_elements: 1 },
-        },
-        in_place: false,
-        guard_bytes: 256,
-        data,
-        numerics: collectives::Numerics::default(),
-        output_init: collectives::Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call; 2],
-        seed: 7,
-    }
+    let input = RegionLayout { pad_columns: 1, offset_elements: 0 };
+    let output = RegionLayout { pad_columns: 3, offset_elements: 1 };
+    let problem = Problem::plain(Collective::AllGather, 3, dtype, Shape { m: 5, n: 33 })
+        .with_group(GroupSpec::AllButFirst)
+        .with_tile(Tile { m: 8, n: 16 })
+        .with_layout(input, output)
+        .with_guards(256)
+        .repeated(2);
+    Problem { data, ..problem }
 }
 
 struct Heaps {

@@ -4,9 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use collectives::{
-    Call, Collective, DType, Data, GroupRank, GroupSpec, Layout, Problem, Rank, Shape, Tile,
-};
+use collectives::{Collective, DType, Problem, Rank, Shape, Tile};
 use device::cpu::{CpuDevice, SharedMemory};
 use device::{Device as _, Interleaving, Launch, Launched, Plan};
 use kernels::{Argument, Build, Cache, Compiler, Kernel, Library, Object, Recipe};
@@ -227,26 +225,5 @@ impl Counts {
 }
 
 fn problem() -> Problem {
-    let call = Call {
-        shape: Shape { m: 1, n: 1 },
-        group: "world".parse::<GroupSpec>().unwrap().resolve(1).unwrap(),
-        tile: Tile { m: 1, n: 1 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: collectives::Details::default(),
-    };
-    Problem {
-        numerics: collectives::Numerics::default(),
-        output_init: collectives::Init::Poison,
-        collective: Collective::AllGather,
-        world: 1,
-        dtype: DType::F32,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 0,
-        data: Data::default(),
-        workspaces: Vec::new(),
-        calls: vec![call],
-        seed: 1,
-    }
+    Problem::plain(Collective::AllGather, 1, DType::F32, Shape { m: 1, n: 1 })
 }

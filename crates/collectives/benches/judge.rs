@@ -5,34 +5,12 @@
 use std::time::{Duration, Instant};
 
 use collectives::image::{Generator, Moment, fill, spans};
-use collectives::{
-    Call, Collective, DType, Data, Details, GroupRank, GroupSpec, HeapPlan, Init, Layout, Numerics,
-    Problem, Shape, Tile, verify,
-};
+use collectives::{Collective, DType, HeapPlan, Problem, Shape, Tile, verify};
 
 fn problem(dtype: DType, shape: Shape, ranks: u32) -> Problem {
-    let call = Call {
-        shape,
-        group: GroupSpec::World.resolve(ranks).expect("the world fits itself"),
-        tile: Tile { m: 8, n: 256 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: Details::default(),
-    };
-    Problem {
-        collective: Collective::AllGather,
-        world: ranks,
-        dtype,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 4096,
-        data: Data::Keyed,
-        numerics: Numerics::default(),
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call],
-        seed: 7,
-    }
+    Problem::plain(Collective::AllGather, ranks, dtype, shape)
+        .with_tile(Tile { m: 8, n: 256 })
+        .with_guards(4096)
 }
 
 /// The fastest of five runs: these machines are shared.

@@ -18,6 +18,7 @@ pub mod image;
 pub mod map;
 pub mod op;
 pub mod patterns;
+mod plain;
 pub mod plan;
 pub mod problem;
 pub mod rank;

@@ -2,8 +2,8 @@
 
 use collectives::image::{Moment, spans};
 use collectives::{
-    BetweenCalls, Call, Collective, DType, Data, Details, Group, GroupRank, HeapPlan, Init, Judge,
-    Layout, Numerics, Problem, Rank, RegionLayout, Shape, Tile, Workspace, verify,
+    BetweenCalls, Call, Collective, DType, Group, GroupRank, HeapPlan, Init, Judge, Problem, Rank,
+    RegionLayout, Shape, Tile, Workspace, verify,
 };
 use proptest::prelude::*;
 
@@ -37,33 +37,26 @@ fn problem() -> impl Strategy<Value = Problem> {
                     ranks.sort_by_key(|rank| collectives::fill::mix(pick ^ u64::from(rank.0)));
                     ranks.truncate(1 + pick as usize % world as usize);
                     Call {
-                        shape: Shape { m, n },
                         root: GroupRank(pick as u32 % ranks.len() as u32),
-                        group: Group::new(ranks).expect("not empty"),
                         tile: Tile { m: 4, n: 16 },
-                        blocks: 1,
-                        details: Details::default(),
+                        ..Call::plain(Shape { m, n }, Group::new(ranks).expect("not empty"))
                     }
                 };
+                let workspace = Workspace {
+                    name: "w".into(),
+                    bytes,
+                    init: Init::Zero,
+                    between_calls: BetweenCalls::Reset,
+                    judge: Judge::Unchanged,
+                };
                 Problem {
-                    collective,
-                    world,
-                    dtype,
-                    layout: Layout { input, output },
                     in_place: in_place && collective.in_place_refusal().is_none(),
-                    guard_bytes,
-                    data: Data::Keyed,
-                    numerics: Numerics::default(),
-                    output_init: Init::Poison,
-                    workspaces: vec![Workspace {
-                        name: "w".into(),
-                        bytes,
-                        init: Init::Zero,
-                        between_calls: BetweenCalls::Reset,
-                        judge: Judge::Unchanged,
-                    }],
                     calls: calls.into_iter().map(call).collect(),
                     seed,
+                    ..Problem::plain(collective, world, dtype, Shape { m: 0, n: 0 })
+                        .with_layout(input, output)
+                        .with_guards(guard_bytes)
+                        .with_workspaces(vec![workspace])
                 }
             },
         )

@@ -5,8 +5,8 @@
 
 use collectives::image::fill;
 use collectives::{
-    Call, Collective, DType, Data, FindingKind, GroupRank, GroupSpec, HeapPlan, Layout, PlanError,
-    Problem, RegionLayout, Shape, Tile, verify,
+    Collective, DType, FindingKind, HeapPlan, Layout, PlanError, Problem, RegionLayout, Shape,
+    Tile, verify,
 };
 use half::f16;
 use rstest::rstest;
@@ -95,28 +95,10 @@ impl Double {
 }
 
 fn problem(world: u32, shape: Shape, dtype: DType) -> Problem {
-    let call = Call {
-        shape,
-        group: GroupSpec::World.resolve(world).unwrap(),
-        tile: Tile { m: 8, n: 64 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: collectives::Details::default(),
-    };
-    Problem {
-        collective: Collective::AllGather,
-        world,
-        dtype,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 64,
-        data: Data::Keyed,
-        numerics: collectives::Numerics::default(),
-        output_init: collectives::Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call.clone(), call],
-        seed: 7,
-    }
+    Problem::plain(Collective::AllGather, world, dtype, shape)
+        .with_tile(Tile { m: 8, n: 64 })
+        .with_guards(64)
+        .repeated(2)
 }
 
 /// The ranks on which this crate finds something wrong.

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use collectives::image::fill;
 use collectives::{
-    BetweenCalls, Call, Collective, DType, Data, FindingKind, GroupRank, GroupSpec, HeapPlan, Init,
-    Judge, Layout, Problem, RegionLayout, Shape, Tile, Workspace, verify,
+    BetweenCalls, Call, Collective, DType, FindingKind, GroupRank, GroupSpec, HeapPlan, Init,
+    Judge, Problem, RegionLayout, Shape, Tile, Workspace, verify,
 };
 use ndarray::{ArrayView2, ShapeBuilder, array};
 
@@ -24,28 +24,10 @@ use Bytes::{Kept, Literal, Zero};
 type HeapTable = Vec<(Range<usize>, Bytes)>;
 
 fn problem(world: u32, dtype: DType, shape: (u64, u64), group: GroupSpec) -> Problem {
-    let call = Call {
-        shape: Shape { m: shape.0, n: shape.1 },
-        group: group.resolve(world).unwrap(),
-        tile: Tile { m: 8, n: 64 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: collectives::Details::default(),
-    };
-    Problem {
-        collective: Collective::AllGather,
-        world,
-        dtype,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 64,
-        data: Data::Keyed,
-        numerics: collectives::Numerics::default(),
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call],
-        seed: 7,
-    }
+    Problem::plain(Collective::AllGather, world, dtype, Shape { m: shape.0, n: shape.1 })
+        .with_group(group)
+        .with_tile(Tile { m: 8, n: 64 })
+        .with_guards(64)
 }
 
 fn filled(problem: &Problem, call: usize, heaps: &mut [Vec<u8>]) {
@@ -100,13 +82,10 @@ fn judged_to_the_last_byte(
 }
 
 fn padded() -> Problem {
-    Problem {
-        layout: Layout {
-            input: RegionLayout { pad_columns: 1, offset_elements: 0 },
-            output: RegionLayout { pad_columns: 2, offset_elements: 3 },
-        },
-        ..problem(2, DType::F32, (2, 2), GroupSpec::World)
-    }
+    problem(2, DType::F32, (2, 2), GroupSpec::World).with_layout(
+        RegionLayout { pad_columns: 1, offset_elements: 0 },
+        RegionLayout { pad_columns: 2, offset_elements: 3 },
+    )
 }
 
 fn two_calls() -> Problem {
@@ -128,17 +107,13 @@ fn with_flags() -> Problem {
         between_calls: BetweenCalls::Reset,
         judge,
     };
-    Problem {
-        workspaces: vec![flags("flags", Judge::Zero), flags("scratch", Judge::Ignore)],
-        ..problem(2, DType::U8, (1, 3), GroupSpec::World)
-    }
+    problem(2, DType::U8, (1, 3), GroupSpec::World)
+        .with_workspaces(vec![flags("flags", Judge::Zero), flags("scratch", Judge::Ignore)])
 }
 
 fn broadcast() -> Problem {
-    let mut problem = problem(3, DType::F64, (1, 2), GroupSpec::Ranks(vec![2, 0]));
-    problem.collective = Collective::Broadcast;
-    problem.calls[0].root = GroupRank(1);
-    problem
+    let problem = problem(3, DType::F64, (1, 2), GroupSpec::Ranks(vec![2, 0]));
+    Problem { collective: Collective::Broadcast, ..problem.with_root(GroupRank(1)) }
 }
 
 fn in_place() -> Problem {

@@ -5,8 +5,8 @@
 
 use collectives::image::{Generator, Moment, fill, spans};
 use collectives::{
-    Call, Collective, DType, Details, Finding, FindingKind, GroupRank, GroupSpec, HeapPlan, Init,
-    Layout, Numerics, Problem, Rank, RegionLayout, Shape, Tile, verify,
+    Collective, DType, Finding, FindingKind, GroupSpec, HeapPlan, Problem, Rank, RegionLayout,
+    Shape, Tile, verify,
 };
 use rstest::rstest;
 
@@ -37,28 +37,14 @@ struct Move {
 type Fault = fn(Move, &[u32]) -> Option<Move>;
 
 fn problem(dtype: DType, members: &[u32]) -> Problem {
-    let call = Call {
-        shape: Shape { m: M as u64, n: N as u64 },
-        group: GroupSpec::Ranks(members.to_vec()).resolve(4).unwrap(),
-        tile: Tile { m: 4, n: 16 },
-        blocks: 2,
-        root: GroupRank(0),
-        details: Details::default(),
-    };
-    Problem {
-        collective: Collective::AllGather,
-        world: 4,
-        dtype,
-        layout: Layout { input: INPUT, output: OUTPUT },
-        in_place: false,
-        guard_bytes: 4096,
-        data: collectives::Data::Keyed,
-        numerics: Numerics::default(),
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call.clone(), call],
-        seed: 7,
-    }
+    let shape = Shape { m: M as u64, n: N as u64 };
+    let mut problem = Problem::plain(Collective::AllGather, 4, dtype, shape)
+        .with_group(GroupSpec::Ranks(members.to_vec()))
+        .with_tile(Tile { m: 4, n: 16 })
+        .with_layout(INPUT, OUTPUT)
+        .with_guards(4096);
+    problem.calls[0].blocks = 2;
+    problem.repeated(2)
 }
 
 /// The moves of a push all-gather. Rows and columns beyond the shape are there too, up to whole

@@ -5,33 +5,17 @@ use std::ops::Range;
 
 use collectives::image::fill;
 use collectives::{
-    Accumulate, Call, Collective, DType, Data, Details, FindingKind, GroupRank, GroupSpec,
-    HeapPlan, Init, Layout, Numerics, Op, Order, Problem, Shape, Tile, verify,
+    Accumulate, Collective, DType, Data, FindingKind, GroupRank, GroupSpec, HeapPlan, Numerics, Op,
+    Order, Problem, Shape, Tile, verify,
 };
 
 fn problem(collective: Collective, dtype: DType, op: Op, shape: (u64, u64)) -> Problem {
-    let call = Call {
-        shape: Shape { m: shape.0, n: shape.1 },
-        group: GroupSpec::Ranks(vec![2, 0]).resolve(3).unwrap(),
-        tile: Tile { m: 1, n: 2 },
-        blocks: 1,
-        root: GroupRank(1),
-        details: Details { op, ..Details::default() },
-    };
-    Problem {
-        collective,
-        world: 3,
-        dtype,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 64,
-        data: Data::Keyed,
-        numerics: Numerics::default(),
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call],
-        seed: 7,
-    }
+    Problem::plain(collective, 3, dtype, Shape { m: shape.0, n: shape.1 })
+        .with_group(GroupSpec::Ranks(vec![2, 0]))
+        .with_tile(Tile { m: 1, n: 2 })
+        .with_root(GroupRank(1))
+        .with_op(op)
+        .with_guards(64)
 }
 
 fn filled(problem: &Problem) -> Vec<Vec<u8>> {

@@ -154,37 +154,16 @@ impl Translation<'_> {
 mod tests {
     use std::path::Path;
 
-    use collectives::{
-        Call, Collective, DType, Data, Details, GroupRank, GroupSpec, HeapPlan, Init, Layout,
-        Numerics, Problem, Shape, Tile,
-    };
+    use collectives::{Collective, DType, GroupSpec, HeapPlan, Problem, Shape, Tile};
     use rstest::rstest;
 
     use super::*;
 
     fn problem(n: u64) -> Problem {
-        let call = Call {
-            shape: Shape { m: 3, n },
-            group: GroupSpec::AllButFirst.resolve(4).unwrap(),
-            tile: Tile { m: 1, n: 64 },
-            blocks: 1,
-            root: GroupRank(0),
-            details: Details::default(),
-        };
-        Problem {
-            collective: Collective::AllGather,
-            world: 4,
-            dtype: DType::F32,
-            layout: Layout::default(),
-            in_place: false,
-            guard_bytes: 4096,
-            data: Data::Keyed,
-            numerics: Numerics::default(),
-            output_init: Init::Poison,
-            workspaces: Vec::new(),
-            calls: vec![call],
-            seed: 7,
-        }
+        Problem::plain(Collective::AllGather, 4, DType::F32, Shape { m: 3, n })
+            .with_group(GroupSpec::AllButFirst)
+            .with_tile(Tile { m: 1, n: 64 })
+            .with_guards(4096)
     }
 
     /// An address, made of the base of each rank and the output's offset.

@@ -3,10 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use collectives::{
-    Call, Collective, DType, Data, Details, GroupRank, GroupSpec, HeapPlan, Init, Layout, Numerics,
-    Problem, Shape, Tile,
-};
+use collectives::{Collective, DType, HeapPlan, Problem, Shape, Tile};
 use device::DeviceError;
 use device::cuda::GpuJudge;
 use device::cuda::judge::CallJudge;
@@ -33,29 +30,9 @@ pub struct Speeds {
 
 /// A collective of eight ranks with 64 Mi elements each, as the judge sees it.
 pub fn problem(collective: Collective) -> Problem {
-    let world = 8;
-    let call = Call {
-        shape: Shape { m: 8192, n: 8192 },
-        group: GroupSpec::World.resolve(world).expect("the world is a group"),
-        tile: Tile { m: 1, n: 1 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: Details::default(),
-    };
-    Problem {
-        collective,
-        world,
-        dtype: DType::F32,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 4096,
-        data: Data::Keyed,
-        workspaces: Vec::new(),
-        numerics: Numerics::default(),
-        output_init: Init::Poison,
-        calls: vec![call],
-        seed: 7,
-    }
+    Problem::plain(collective, 8, DType::F32, Shape { m: 8192, n: 8192 })
+        .with_tile(Tile { m: 1, n: 1 })
+        .with_guards(4096)
 }
 
 /// Measures the judge of a target on a problem.

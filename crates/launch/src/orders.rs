@@ -100,32 +100,12 @@ fn permute(ranks: &[Rank]) -> Vec<Vec<Rank>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use collectives::{Call, Collective, DType, Data, GroupRank, GroupSpec, Layout, Shape, Tile};
+    use collectives::{Collective, DType, Shape};
     use rstest::rstest;
 
     fn problem(world: u32, group: &str) -> Problem {
-        let call = Call {
-            shape: Shape { m: 1, n: 1 },
-            group: group.parse::<GroupSpec>().unwrap().resolve(world).unwrap(),
-            tile: Tile { m: 1, n: 1 },
-            blocks: 1,
-            root: GroupRank(0),
-            details: collectives::Details::default(),
-        };
-        Problem {
-            collective: Collective::AllGather,
-            world,
-            dtype: DType::U8,
-            layout: Layout::default(),
-            in_place: false,
-            guard_bytes: 0,
-            data: Data::Keyed,
-            numerics: collectives::Numerics::default(),
-            output_init: collectives::Init::Poison,
-            workspaces: Vec::new(),
-            calls: vec![call],
-            seed: 7,
-        }
+        Problem::plain(Collective::AllGather, world, DType::U8, Shape { m: 1, n: 1 })
+            .with_group(group.parse().unwrap())
     }
 
     #[rstest]

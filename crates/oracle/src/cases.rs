@@ -6,8 +6,8 @@ use collectives::declared::undeclared;
 use collectives::fill::mix;
 use collectives::op::Average;
 use collectives::{
-    Call, Collective, DType, Data, Details, Group, GroupRank, Init, Layout, Numerics, Op, Problem,
-    Rank, RegionLayout, Shape, Tile,
+    Call, Collective, DType, Details, Group, GroupRank, Layout, Numerics, Op, Problem, Rank,
+    RegionLayout, Shape, Tile,
 };
 
 /// What makes two cases different ones.
@@ -72,14 +72,8 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     let shape = Shape { m: draws.below(8), n: draws.below(20) };
     let tile = Tile { m: 1 + draws.below(4), n: 1 + draws.below(8) };
     let mut details = Details::default();
-    let mut call = Call {
-        shape,
-        group,
-        tile,
-        blocks: 1,
-        root: GroupRank(draws.below(members.into()) as u32),
-        details: Details::default(),
-    };
+    let root = GroupRank(draws.below(members.into()) as u32);
+    let mut call = Call { tile, root, ..Call::plain(shape, group) };
     if collective.reduces() {
         details.op = draws.pick(&Op::ALL);
         if details.op == Op::PremulSum && draws.below(2) == 0 {
@@ -98,18 +92,12 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     }
     call.details = details;
     Problem {
-        collective,
-        world,
-        dtype,
         layout: Layout { input: region(draws), output: region(draws) },
         in_place: collective.in_place_refusal().is_none() && draws.below(4) == 0,
-        guard_bytes: 64,
-        data: Data::Keyed,
         numerics: Numerics { avg: Some(Average::DivideAfter), ..Numerics::default() },
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
         calls: vec![call],
         seed: draws.below(1 << 32),
+        ..Problem::plain(collective, world, dtype, shape).with_guards(64)
     }
 }
 

@@ -4,10 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use collectives::{
-    Call, Collective, DType, Data, Details, GroupRank, GroupSpec, Init, Layout, Numerics, Problem,
-    Rank, Shape, Tile,
-};
+use collectives::{Collective, DType, Problem, Rank, Shape, Tile};
 use kernels::{Build, Cache, Compiler, Library, Recipe};
 use simt::{
     Idle, Module, NoObserver, Observer, Parameters, Races, RankLaunch, Seeded, Strategy, Switches,
@@ -122,27 +119,5 @@ fn object() -> Vec<u8> {
 }
 
 fn problem(tile: Tile) -> Problem {
-    let group = "world".parse::<GroupSpec>().expect("a group").resolve(RANKS).expect("a group");
-    let shape = Shape { m: 1, n: 1 };
-    Problem {
-        collective: Collective::AllGather,
-        world: RANKS,
-        dtype: DType::F32,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 0,
-        data: Data::default(),
-        numerics: Numerics::default(),
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![Call {
-            shape,
-            group,
-            tile,
-            blocks: 1,
-            root: GroupRank(0),
-            details: Details::default(),
-        }],
-        seed: 1,
-    }
+    Problem::plain(Collective::AllGather, RANKS, DType::F32, Shape { m: 1, n: 1 }).with_tile(tile)
 }

@@ -5,36 +5,19 @@ use rstest::rstest;
 use super::*;
 use crate::arithmetic::{self, Operand};
 use crate::declared::undeclared;
-use crate::group::GroupSpec;
 use crate::op::{Average, Numerics};
-use crate::problem::{Call, Collective, Details, Init, Layout};
+use crate::problem::Collective;
 use crate::shape::{Shape, Tile};
 
 const SHAPE: Shape = Shape { m: 19, n: 67 };
 
 fn problem(dtype: DType, op: Op, members: u32) -> Problem {
-    let call = Call {
-        shape: SHAPE,
-        group: GroupSpec::World.resolve(members).unwrap(),
-        tile: Tile { m: 4, n: 16 },
-        blocks: 1,
-        root: GroupRank(0),
-        details: Details { op, ..Details::default() },
-    };
-    Problem {
-        collective: Collective::AllReduce,
-        world: members,
-        dtype,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 0,
-        data: Data::Keyed,
-        numerics: Numerics { avg: Some(Average::DivideAfter), ..Numerics::default() },
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call.clone(), call],
-        seed: 7,
-    }
+    let mut problem = Problem::plain(Collective::AllReduce, members, dtype, SHAPE)
+        .with_tile(Tile { m: 4, n: 16 })
+        .with_op(op)
+        .repeated(2);
+    problem.numerics.avg = Some(Average::DivideAfter);
+    problem
 }
 
 fn rows(fill: &ExactFill, row: u64, members: u32) -> Vec<Vec<u8>> {

@@ -1,34 +1,19 @@
 use super::*;
 use crate::dtype::DType;
 use crate::group::GroupSpec;
-use crate::op::Numerics;
-use crate::problem::{Details, Init, Layout};
+use crate::problem::Details;
 use crate::shape::{Shape, Tile};
 use rstest::rstest;
 
 fn problem(collective: Collective, details: Details) -> Problem {
-    let call = Call {
-        shape: Shape { m: 2, n: 5 },
-        group: GroupSpec::Ranks(vec![3, 0, 2]).resolve(4).unwrap(),
-        tile: Tile { m: 2, n: 2 },
-        blocks: 1,
-        root: GroupRank(1),
-        details,
-    };
-    Problem {
-        collective,
-        world: 4,
-        dtype: DType::F32,
-        layout: Layout::default(),
-        in_place: false,
-        guard_bytes: 0,
-        data: Data::Random,
-        numerics: Numerics { order: Order::Own, ..Numerics::default() },
-        output_init: Init::Poison,
-        workspaces: Vec::new(),
-        calls: vec![call],
-        seed: 7,
-    }
+    let mut problem = Problem::plain(collective, 4, DType::F32, Shape { m: 2, n: 5 })
+        .with_group(GroupSpec::Ranks(vec![3, 0, 2]))
+        .with_tile(Tile { m: 2, n: 2 })
+        .with_root(GroupRank(1));
+    problem.data = Data::Random;
+    problem.numerics.order = Order::Own;
+    problem.calls[0].details = details;
+    problem
 }
 
 fn block(rows: Range<u64>, from: u32, from_row: u64) -> Block {

@@ -20,14 +20,6 @@ const A_SCENARIO: usize = 8;
 
 /// A problem whose heaps have every kind of place, idle ranks too.
 pub(crate) fn padded(dtype: DType) -> Problem {
-    let call = Call {
-        shape: Shape { m: 5, n: 33 },
-        group: GroupSpec::Ranks(vec![2, 0]).resolve(3).unwrap(),
-        tile: Tile { m: 8, n: 16 },
-        blocks: 1,
-        root: GroupRank(1),
-        details: Details::default(),
-    };
     let workspace = |name: &str, bytes, init, judge| Workspace {
         name: name.into(),
         bytes,
@@ -35,27 +27,20 @@ pub(crate) fn padded(dtype: DType) -> Problem {
         between_calls: BetweenCalls::Reset,
         judge,
     };
-    Problem {
-        collective: Collective::AllGather,
-        world: 3,
-        dtype,
-        layout: Layout {
-            input: RegionLayout { pad_columns: 1, offset_elements: 0 },
-            output: RegionLayout { pad_columns: 3, offset_elements: 1 },
-        },
-        in_place: false,
-        guard_bytes: 100,
-        data: Data::Keyed,
-        numerics: Numerics::default(),
-        output_init: Init::Poison,
-        workspaces: vec![
+    let input = RegionLayout { pad_columns: 1, offset_elements: 0 };
+    let output = RegionLayout { pad_columns: 3, offset_elements: 1 };
+    Problem::plain(Collective::AllGather, 3, dtype, Shape { m: 5, n: 33 })
+        .with_group(GroupSpec::Ranks(vec![2, 0]))
+        .with_tile(Tile { m: 8, n: 16 })
+        .with_root(GroupRank(1))
+        .with_layout(input, output)
+        .with_guards(100)
+        .with_workspaces(vec![
             workspace("kept", 36, Init::Poison, Judge::Unchanged),
             workspace("cleared", 20, Init::Zero, Judge::Zero),
             workspace("own", 12, Init::Zero, Judge::Ignore),
-        ],
-        calls: vec![call; 2],
-        seed: 7,
-    }
+        ])
+        .repeated(2)
 }
 
 /// One with so many rows, at such distances, that units are taken in batches: of an input whose rows
@@ -81,12 +66,7 @@ pub(crate) fn reduced(dtype: DType, op: Op) -> Problem {
         collective: Collective::AllReduce,
         data: if dtype.is_float() { Data::BitPatterns } else { Data::Keyed },
         numerics: numerics(Order::RankOrder),
-        calls: padded(dtype)
-            .calls
-            .into_iter()
-            .map(|call| Call { details: Details { op, ..Details::default() }, ..call })
-            .collect(),
-        ..padded(dtype)
+        ..padded(dtype).with_op(op)
     }
 }
 
@@ -185,11 +165,8 @@ fn drawn(
             if tiled { drawn.collect() } else { Vec::new() }
         };
         Call {
-            shape: Shape { m, n },
             root: GroupRank((pick % members) as u32),
-            group: Group::new(ranks).expect("not empty"),
             tile,
-            blocks: 1,
             details: Details {
                 op: Op::ALL[(pick >> 32) as usize % Op::ALL.len()],
                 owners: by_tile(1 << 60),
@@ -202,6 +179,7 @@ fn drawn(
                 },
                 ..Details::default()
             },
+            ..Call::plain(Shape { m, n }, Group::new(ranks).expect("not empty"))
         }
     };
     let inits = [Init::Zero, Init::Poison];
@@ -214,17 +192,15 @@ fn drawn(
     };
     let orders = [Order::RankOrder, Order::Own, Order::Ring, Order::ByTile];
     Problem {
-        collective,
-        world,
-        dtype,
-        layout: Layout { input, output },
         in_place: one_of(30, 2) == 1 && collective.in_place_refusal().is_none(),
-        guard_bytes,
         data: [Data::Keyed, Data::BitPatterns, Data::Random][one_of(31, 3)],
         numerics: numerics(orders[one_of(32, 4)]),
         output_init: inits[one_of(33, 2)],
-        workspaces: (0..2).map(workspace).collect(),
         calls: calls.iter().map(call).collect(),
         seed,
+        ..Problem::plain(collective, world, dtype, Shape { m: 0, n: 0 })
+            .with_layout(input, output)
+            .with_guards(guard_bytes)
+            .with_workspaces((0..2).map(workspace).collect())
     }
 }
