@@ -1,0 +1,85 @@
+//! What the threads of a run did, the last of it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use collectives::Rank;
+
+use super::access::{Access, Order, Scope, ThreadId};
+use super::next::{Act, Next};
+use super::observer::Observer;
+
+/// No more events than this are kept, the last ones.
+const KEPT: usize = 20_000;
+
+/// An observer whose events are noted.
+#[expect(missing_debug_implementations, reason = "it borrows any observer")]
+pub struct Log<'a> {
+    observer: &'a mut dyn Observer,
+    watched: Range<usize>,
+    events: VecDeque<(ThreadId, Next)>,
+}
+
+impl<'a> Log<'a> {
+    /// Notes what `observer` sees, and every access to these addresses, which hold all that it
+    /// watches.
+    pub fn new(observer: &'a mut dyn Observer, watched: Range<usize>) -> Log<'a> {
+        Log { observer, watched, events: VecDeque::new() }
+    }
+
+    /// What it saw.
+    pub fn into_events(self) -> Vec<(ThreadId, Next)> {
+        self.events.into()
+    }
+
+    fn note(&mut self, thread: ThreadId, act: Act, site: usize, address: usize, size: u32) {
+        if self.events.len() == KEPT {
+            self.events.pop_front();
+        }
+        self.events.push_back((thread, Next { act, site, address, size, waits: false }));
+    }
+
+    fn note_access(&mut self, access: &Access) {
+        let Access { thread, operation, order, scope, address, size, site } = *access;
+        self.note(thread, Act::Access(operation, order, scope), site, address, size);
+    }
+}
+
+impl Observer for Log<'_> {
+    fn watches(&self) -> Range<usize> {
+        self.watched.clone()
+    }
+    fn watches_shared_memory(&self) -> bool {
+        self.observer.watches_shared_memory()
+    }
+    fn access(&mut self, access: &Access) {
+        self.note_access(access);
+        self.observer.access(access);
+    }
+    fn atomic(&mut self, access: &Access) {
+        self.note_access(access);
+        self.observer.atomic(access);
+    }
+    fn fence(&mut self, thread: ThreadId, order: Order, scope: Scope, site: usize) {
+        self.note(thread, Act::Fence(order, scope), site, 0, 0);
+        self.observer.fence(thread, order, scope, site);
+    }
+    fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>) {
+        for thread in threads.clone() {
+            self.note(ThreadId { rank, block, thread }, Act::Barrier, 0, 0, 0);
+        }
+        self.observer.barrier(rank, block, threads);
+    }
+    fn exit(&mut self, thread: ThreadId) {
+        self.observer.exit(thread);
+    }
+    fn enters(&mut self, thread: ThreadId) {
+        self.observer.enters(thread);
+    }
+    fn leaves(&mut self) -> Option<usize> {
+        self.observer.leaves()
+    }
+    fn settle(&mut self) -> bool {
+        self.observer.settle()
+    }
+}

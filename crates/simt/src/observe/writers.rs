@@ -1,0 +1,96 @@
+//! Who wrote a byte last: the observer behind "written by".
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use collectives::Rank;
+use serde::{Deserialize, Serialize};
+
+use super::access::{Access, Order, Scope, ThreadId};
+use super::observer::Observer;
+
+/// A write of a watched byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Write {
+    /// Who wrote it last.
+    pub thread: ThreadId,
+    /// Offset of the instruction in the rank's object.
+    pub site: usize,
+    /// Who wrote it first, and where.
+    pub first: (ThreadId, usize),
+    /// How many times the byte was written in this run.
+    pub count: u64,
+}
+
+/// Notes the last write of each watched byte.
+#[derive(Debug, Clone, Default)]
+pub struct LastWriters {
+    watched: Vec<(usize, Option<Write>)>,
+    /// Indices in `watched`, by address.
+    by_address: HashMap<usize, Vec<usize>>,
+}
+
+impl LastWriters {
+    /// Watches these addresses.
+    pub fn of(addresses: impl IntoIterator<Item = usize>) -> LastWriters {
+        let watched: Vec<_> = addresses.into_iter().map(|address| (address, None)).collect();
+        let mut by_address: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (index, (address, _)) in watched.iter().enumerate() {
+            by_address.entry(*address).or_default().push(index);
+        }
+        LastWriters { watched, by_address }
+    }
+
+    /// The last write of each address, in the order in which they were given.
+    pub fn writes(&self) -> Vec<Option<Write>> {
+        self.watched.iter().map(|(_, write)| *write).collect()
+    }
+
+    fn note(&mut self, access: &Access) {
+        let (thread, site) = (access.thread, access.site);
+        let touched = access.address..access.address + access.size as usize;
+        for index in touched.filter_map(|address| self.by_address.get(&address)).flatten() {
+            let write = &mut self.watched[*index].1;
+            let count = write.map_or(0, |write| write.count) + 1;
+            let first = write.map_or((thread, site), |write| write.first);
+            *write = Some(Write { thread, site, first, count });
+        }
+    }
+}
+
+impl Observer for LastWriters {
+    fn watches(&self) -> Range<usize> {
+        let addresses = || self.watched.iter().map(|(address, _)| *address);
+        match (addresses().min(), addresses().max()) {
+            (Some(first), Some(last)) => first..last + 1,
+            _ => 0..0,
+        }
+    }
+
+    fn watches_shared_memory(&self) -> bool {
+        false
+    }
+
+    fn access(&mut self, access: &Access) {
+        if access.operation.writes() {
+            self.note(access);
+        }
+    }
+
+    fn atomic(&mut self, access: &Access) {
+        if access.operation.writes() {
+            self.note(access);
+        }
+    }
+
+    fn fence(&mut self, _: ThreadId, _: Order, _: Scope, _: usize) {}
+    fn barrier(&mut self, _: Rank, _: u32, _: Range<u32>) {}
+    fn exit(&mut self, _: ThreadId) {}
+    fn enters(&mut self, _: ThreadId) {}
+    fn leaves(&mut self) -> Option<usize> {
+        None
+    }
+    fn settle(&mut self) -> bool {
+        false
+    }
+}

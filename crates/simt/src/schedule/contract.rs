@@ -1,0 +1,75 @@
+//! Which blocks live at once, where threads give way, and which of the ready threads runs next.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::observe::access::ThreadId;
+use crate::observe::next::Next;
+
+/// A store wakes every thread that waits for memory in the same aligned `1 << PLACE_BITS` bytes.
+pub(crate) const PLACE_BITS: u32 = 4;
+
+/// How many ranks run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Live {
+    /// One after another, in the order of the launches.
+    OneRank,
+    /// All of them.
+    AllRanks,
+}
+
+/// What it means that no thread of this executor can go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idle {
+    /// Nobody else exists who could change that.
+    Deadlock,
+    /// Ranks in other processes may: give the core away and look again.
+    Elsewhere,
+}
+
+/// Where a thread gives the others a chance, before the event takes effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Switches {
+    /// Only where it must wait.
+    Waits,
+    /// At every barrier, spin hint, atomic, volatile access and fence.
+    Synchronisation,
+    /// There, and at every plain access to these addresses (objects built as observed only).
+    Accesses(Range<usize>),
+}
+
+/// What a ready thread does next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Task {
+    /// Begin the block's next threads on a fresh fiber.
+    Begin(usize),
+    Resume(usize),
+}
+
+/// A thread that can go on.
+#[derive(Debug, Clone, Copy)]
+pub struct Ready {
+    /// Who.
+    pub thread: ThreadId,
+    pub(crate) task: Task,
+}
+
+/// What a ready thread does first when it goes on.
+pub type Look<'a> = &'a dyn Fn(&Ready) -> Next;
+
+/// Decides the interleaving of a run.
+pub trait Schedule {
+    /// How many ranks run at once.
+    fn live(&self) -> Live;
+    /// How many blocks a rank are resident at once; more are admitted as blocks end.
+    fn resident_blocks(&self) -> u32;
+    /// Whether more blocks are admitted when all resident ones wait. A GPU does not.
+    fn admits_when_stuck(&self) -> bool;
+    /// What a run without progress means.
+    fn idle(&self) -> Idle;
+    /// Where threads give way.
+    fn switches(&self) -> Switches;
+    /// Which of the ready threads (0 is the one that became ready first) runs next. `going` is the
+    /// one that gave way last, if it could just as well go on.
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize;
+}

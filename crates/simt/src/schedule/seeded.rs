@@ -1,0 +1,99 @@
+//! Schedules named by a seed: the same seed and object give the same interleaving everywhere.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use collectives::fill::mix;
+use serde::{Deserialize, Serialize};
+
+use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
+use super::priorities::Priorities;
+
+/// How a seeded schedule chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Strategy {
+    /// Each thread in its turn, until it must wait.
+    RoundRobin,
+    /// Any ready thread, all alike.
+    Random,
+    /// PCT (Burckhardt et al., ASPLOS 2010): the thread of highest random priority, with
+    /// [`CHANGES`](crate::CHANGES) random points at which the running thread falls to the lowest. Among `n`
+    /// threads and `k` steps it meets an ordering fault of depth `d <= CHANGES + 1` with a
+    /// probability of at least `1 / (n k^(d-1))`.
+    Priorities,
+}
+
+/// A schedule named by a seed. 0 is the round robin; the others alternate between strategies,
+/// and between switching at synchronisation only and at every access of a heap.
+#[derive(Debug, Clone)]
+pub struct Seeded {
+    resident_blocks: u32,
+    idle: Idle,
+    strategy: Strategy,
+    switches: Switches,
+    state: u64,
+    priorities: Priorities,
+}
+
+impl Seeded {
+    /// The schedule of `seed` for heaps at `heaps`.
+    pub fn new(seed: u64, resident_blocks: u32, idle: Idle, heaps: Range<usize>) -> Seeded {
+        let (strategy, accesses) = match seed % 4 {
+            _ if seed == 0 => (Strategy::RoundRobin, false),
+            0 => (Strategy::Priorities, false),
+            1 => (Strategy::Random, false),
+            2 => (Strategy::Priorities, true),
+            _ => (Strategy::Random, true),
+        };
+        let switches = match strategy {
+            Strategy::RoundRobin => Switches::Waits,
+            _ if accesses => Switches::Accesses(heaps),
+            _ => Switches::Synchronisation,
+        };
+        Seeded::with(strategy, switches, seed, resident_blocks, idle)
+    }
+
+    /// A schedule of a chosen strategy.
+    pub fn with(
+        strategy: Strategy,
+        switches: Switches,
+        seed: u64,
+        resident_blocks: u32,
+        idle: Idle,
+    ) -> Seeded {
+        let mut state = mix(seed ^ 0x5c4e_d01e);
+        let priorities = Priorities::draw(&mut state);
+        Seeded { resident_blocks, idle, strategy, switches, state, priorities }
+    }
+}
+
+/// The next number of a sequence (splitmix64).
+pub(crate) fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mix(*state)
+}
+
+impl Schedule for Seeded {
+    fn live(&self) -> Live {
+        Live::AllRanks
+    }
+    fn resident_blocks(&self) -> u32 {
+        self.resident_blocks
+    }
+    fn admits_when_stuck(&self) -> bool {
+        false
+    }
+    fn idle(&self) -> Idle {
+        self.idle
+    }
+    fn switches(&self) -> Switches {
+        self.switches.clone()
+    }
+    fn pick(&mut self, ready: &VecDeque<Ready>, _: Option<usize>, _: Look<'_>) -> usize {
+        match self.strategy {
+            Strategy::RoundRobin => 0,
+            Strategy::Random => (next(&mut self.state) % ready.len() as u64) as usize,
+            Strategy::Priorities => self.priorities.pick(ready),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Interleavings spelled out: where one thread gives way to another though it need not.
+//!
+//! Left alone, a thread goes on until it must wait, and then whoever has been ready longest goes
+//! on. An interleaving is what departs from that. A turn names its place by the thread's own
+//! steps, so it stays where it is when other turns are taken away.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::str::FromStr;
+
+use collectives::Rank;
+use serde::{Deserialize, Serialize};
+
+use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
+use super::seeded::Seeded;
+use crate::observe::access::ThreadId;
+
+/// Where another thread goes on than would by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Turn {
+    /// The thread that ran last and its steps so far; nobody at the start.
+    pub after: Option<(ThreadId, u32)>,
+    /// Who goes on.
+    pub to: ThreadId,
+}
+
+/// `r1b0t3@12>r0b0t5`: after step 12 of rank 1 block 0 thread 3, rank 0 block 0 thread 5 goes on;
+/// `>r0b0t5`: it goes first.
+impl fmt::Display for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((thread, steps)) = self.after {
+            write!(f, "{thread}@{steps}")?;
+        }
+        write!(f, ">{}", self.to)
+    }
+}
+
+impl FromStr for Turn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Turn, String> {
+        let wrong = || format!("`{text}` is no switch such as r1b0t3@12>r0b0t5");
+        let (after, to) = text.split_once('>').ok_or_else(wrong)?;
+        let after = match after.split_once('@') {
+            Some((thread, steps)) => {
+                let thread = thread_id(thread).ok_or_else(wrong)?;
+                Some((thread, steps.parse().map_err(|_| wrong())?))
+            }
+            None if after.is_empty() => None,
+            None => return Err(wrong()),
+        };
+        Ok(Turn { after, to: thread_id(to).ok_or_else(wrong)? })
+    }
+}
+
+fn thread_id(text: &str) -> Option<ThreadId> {
+    let (rank, rest) = text.strip_prefix('r')?.split_once('b')?;
+    let (block, thread) = rest.split_once('t')?;
+    let rank = Rank(rank.parse().ok()?);
+    Some(ThreadId { rank, block: block.parse().ok()?, thread: thread.parse().ok()? })
+}
+
+/// Whose turn it is when nobody says otherwise.
+pub(crate) fn by_itself(going: Option<usize>) -> usize {
+    going.unwrap_or(0)
+}
+
+/// How many steps each thread has made, and who made the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Steps {
+    counts: HashMap<ThreadId, u32>,
+    last: Option<(ThreadId, u32)>,
+}
+
+impl Steps {
+    /// Who ran last, and its steps so far.
+    pub(crate) fn last(&self) -> Option<(ThreadId, u32)> {
+        self.last
+    }
+
+    pub(crate) fn count(&mut self, thread: ThreadId) {
+        let count = self.counts.entry(thread).or_default();
+        *count += 1;
+        self.last = Some((thread, *count));
+    }
+}
+
+/// The places to switch of a seeded schedule, and of its switches only those of a list.
+#[derive(Debug)]
+pub struct Directed {
+    seeded: Seeded,
+    turns: HashMap<Option<(ThreadId, u32)>, ThreadId>,
+    steps: Steps,
+}
+
+impl Directed {
+    /// `turns`, at the places where `seeded` may switch.
+    pub fn new(seeded: Seeded, turns: &[Turn]) -> Directed {
+        let turns = turns.iter().map(|turn| (turn.after, turn.to)).collect();
+        Directed { seeded, turns, steps: Steps::default() }
+    }
+}
+
+impl Schedule for Directed {
+    fn live(&self) -> Live {
+        self.seeded.live()
+    }
+    fn resident_blocks(&self) -> u32 {
+        self.seeded.resident_blocks()
+    }
+    fn admits_when_stuck(&self) -> bool {
+        self.seeded.admits_when_stuck()
+    }
+    fn idle(&self) -> Idle {
+        self.seeded.idle()
+    }
+    fn switches(&self) -> Switches {
+        self.seeded.switches()
+    }
+    fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, _: Look<'_>) -> usize {
+        let to = self.turns.get(&self.steps.last());
+        let turn = to.and_then(|to| ready.iter().position(|ready| ready.thread == *to));
+        let pick = turn.unwrap_or(by_itself(going));
+        self.steps.count(ready[pick].thread);
+        pick
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_read_as_it_is_written() {
+        for text in ["r1b0t3@12>r0b7t5", ">r10b0t0"] {
+            assert_eq!(text.parse::<Turn>().expect("a turn").to_string(), text);
+        }
+        for text in ["", "r1b0t3@12", "r1b0t3>r0b0t0", "r1b0t3@>r0b0t0", "r1t3@1>r0b0t0", ">r0b0"] {
+            assert!(text.parse::<Turn>().is_err(), "{text}");
+        }
+    }
+}
