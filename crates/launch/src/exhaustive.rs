@@ -2,7 +2,7 @@
 
 use collectives::Rank;
 use scenario::Reason;
-use simt::Explorer;
+use simt::{Explorer, Places};
 
 use crate::event::Verdict;
 use crate::pool::{Pool, PoolError};
@@ -11,8 +11,6 @@ use crate::schedules::{CallTurn, Way, show_turns};
 
 /// With more threads a case is not small.
 const THREADS: u64 = 64;
-/// Seeds whose places to switch are those of an exploration: at synchronisation, at every access.
-const SEEDS: [u64; 2] = [1, 3];
 
 impl Run<'_> {
     /// All ranks at once, under every interleaving of their synchronisation. Plain accesses are no
@@ -24,7 +22,8 @@ impl Run<'_> {
     ) -> Result<(), PoolError> {
         let race = self.around.schedules.race;
         self.result.race = race;
-        self.seed = SEEDS[usize::from(!race)];
+        let places = if race { Places::Synchronisation } else { Places::EveryAccess };
+        self.seed = places.seed();
         if let Some(reason) = self.too_large() {
             return self.refuse(reason);
         }

@@ -22,6 +22,6 @@ pub use run::{
     Waiting, fault, run,
 };
 pub use schedule::{
-    Branch, CHANGES, Directed, Explorer, Exploring, Idle, Live, Look, Ready, Recorded, Recorder,
-    Schedule, Seeded, Sequential, Step, Strategy, Switches, Turn,
+    Branch, CHANGES, Directed, Explorer, Exploring, Idle, Live, Look, Places, Ready, Recorded,
+    Recorder, Schedule, Seeded, Sequential, Step, Strategy, Switches, Turn,
 };

@@ -12,6 +12,6 @@ pub use contract::{Idle, Live, Look, Ready, Schedule, Switches};
 pub use explore::{Branch, Explorer, Exploring};
 pub use priorities::CHANGES;
 pub use recorder::{Recorded, Recorder, Step};
-pub use seeded::{Seeded, Strategy};
+pub use seeded::{Places, Seeded, Strategy};
 pub use sequential::Sequential;
 pub use turns::{Directed, Turn};

@@ -23,6 +23,45 @@ pub enum Strategy {
     Priorities,
 }
 
+/// Where the threads of a seeded schedule may be switched though they need not wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Places {
+    /// At barriers, spin hints, atomics, volatile accesses and fences.
+    Synchronisation,
+    /// There, and at every plain access of a heap.
+    EveryAccess,
+}
+
+impl Places {
+    /// A seed whose schedule switches at these places: the one to use where a seed names the places
+    /// and nothing else, as beside an exploration or a list of turns.
+    pub fn seed(self) -> u64 {
+        match self {
+            Places::Synchronisation => 1,
+            Places::EveryAccess => 3,
+        }
+    }
+
+    /// These places, for heaps at `heaps`.
+    pub fn switches(self, heaps: Range<usize>) -> Switches {
+        match self {
+            Places::Synchronisation => Switches::Synchronisation,
+            Places::EveryAccess => Switches::Accesses(heaps),
+        }
+    }
+
+    /// The places and the strategy of a seed; seed 0 switches nowhere.
+    fn of_seed(seed: u64) -> Option<(Strategy, Places)> {
+        match seed % 4 {
+            _ if seed == 0 => None,
+            0 => Some((Strategy::Priorities, Places::Synchronisation)),
+            1 => Some((Strategy::Random, Places::Synchronisation)),
+            2 => Some((Strategy::Priorities, Places::EveryAccess)),
+            _ => Some((Strategy::Random, Places::EveryAccess)),
+        }
+    }
+}
+
 /// A schedule named by a seed. 0 is the round robin; the others alternate between strategies,
 /// and between switching at synchronisation only and at every access of a heap.
 #[derive(Debug, Clone)]
@@ -38,17 +77,9 @@ pub struct Seeded {
 impl Seeded {
     /// The schedule of `seed` for heaps at `heaps`.
     pub fn new(seed: u64, resident_blocks: u32, idle: Idle, heaps: Range<usize>) -> Seeded {
-        let (strategy, accesses) = match seed % 4 {
-            _ if seed == 0 => (Strategy::RoundRobin, false),
-            0 => (Strategy::Priorities, false),
-            1 => (Strategy::Random, false),
-            2 => (Strategy::Priorities, true),
-            _ => (Strategy::Random, true),
-        };
-        let switches = match strategy {
-            Strategy::RoundRobin => Switches::Waits,
-            _ if accesses => Switches::Accesses(heaps),
-            _ => Switches::Synchronisation,
+        let (strategy, switches) = match Places::of_seed(seed) {
+            None => (Strategy::RoundRobin, Switches::Waits),
+            Some((strategy, places)) => (strategy, places.switches(heaps)),
         };
         Seeded::with(strategy, switches, seed, resident_blocks, idle)
     }
@@ -95,5 +126,19 @@ impl Schedule for Seeded {
             Strategy::Random => (next(&mut self.state) % ready.len() as u64) as usize,
             Strategy::Priorities => self.priorities.pick(ready),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(Places::Synchronisation)]
+    #[case(Places::EveryAccess)]
+    fn a_seed_that_names_places_switches_there(#[case] places: Places) {
+        let seeded = Seeded::new(places.seed(), 1, Idle::Deadlock, 16..32);
+        assert_eq!(seeded.switches(), places.switches(16..32));
     }
 }

@@ -182,3 +182,32 @@ fn stores_that_are_late_show_before_anybody_is_stuck() {
     assert_eq!(seen(), 7);
     assert!(!races.settle(), "nothing is left");
 }
+
+#[test]
+fn sixty_four_ranks_are_told_apart() {
+    let ranks: Vec<ThreadId> = (0..64).map(|rank| thread(rank, 0, 0)).collect();
+    let keys: std::collections::HashSet<u64> = ranks.iter().map(|id| id.key()).collect();
+    assert_eq!(keys.len(), 64);
+    let place = |rank: usize| 0x1400 + 16 * rank;
+    // Each rank adds to a counter in turn, behind what it wrote; the last one has heard of all.
+    let update = |events: &mut Events, id: ThreadId| {
+        events.atomic(id, Operation::AtomicUpdate, Order::AcquireRelease, Scope::System);
+    };
+    let mut events = Events::new();
+    for (at, id) in ranks.iter().enumerate() {
+        events.write(*id, place(at));
+        update(&mut events, *id);
+    }
+    let last = ranks[63];
+    (0..64).for_each(|at| events.read(last, place(at)));
+    assert_eq!(events.races(), []);
+    // The first one has not heard of the last one.
+    events.read(ranks[0], place(63));
+    assert_eq!(events.races(), [place(63)]);
+    // A block's shared memory is no other rank's.
+    let mut events = Events::new();
+    for id in &ranks {
+        events.write(*id, crate::observe::shared_memory::address_of(id.rank, 0, 0));
+    }
+    assert_eq!(events.races(), []);
+}
