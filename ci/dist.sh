@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-target/dist}
 target=${CARGO_TARGET_DIR:-target}
-cargo build --release -p rankcheck -p host
+cargo build --release -p rankcheck -p guest
 version=$(cargo pkgid -p rankcheck | sed 's/.*[#@]//')
 
 rm -rf "$out"
@@ -13,7 +13,7 @@ prefix=$out/rankcheck-$version
 install -D -m 755 "$target/release/rankcheck" "$prefix/bin/rankcheck"
 install -D -m 755 "$target/release/librankcheck_host.so" "$prefix/lib/librankcheck.so.0"
 ln -s librankcheck.so.0 "$prefix/lib/librankcheck.so"
-install -D -m 644 crates/host/include/rankcheck_host.h "$prefix/include/rankcheck_host.h"
+install -D -m 644 crates/guest/include/rankcheck_host.h "$prefix/include/rankcheck_host.h"
 mkdir -p "$prefix/lib/pkgconfig"
 cat > "$prefix/lib/pkgconfig/rankcheck.pc" <<PC
 prefix=\${pcfiledir}/../..

@@ -8,7 +8,7 @@ if [ ! -x "$python" ]; then
   python3 -m venv target/torch
   target/torch/bin/pip install -q numpy pytest torch
 fi
-cargo build --release -p rankcheck -p host
+cargo build --release -p rankcheck -p guest
 rankcheck=${CARGO_TARGET_DIR:-target}/release/rankcheck
 export PYTHONPATH=$PWD/python RANKCHECK=$PWD/$rankcheck OMP_NUM_THREADS=1
 case $rankcheck in /*) RANKCHECK=$rankcheck ;; esac

@@ -111,7 +111,7 @@ def library():
         searched = ", ".join(map(str, places))
         raise RankcheckError(
             f"no librankcheck ({error}); searched {searched} "
-            "(install the wheel, run `cargo build --release -p host -p rankcheck`, or set RANKCHECK_LIBRARY)"
+            "(install the wheel, run `cargo build --release -p guest -p rankcheck`, or set RANKCHECK_LIBRARY)"
         ) from None
     for name, (result, arguments) in FUNCTIONS.items():
         function = getattr(loaded, "rankcheck_" + name)

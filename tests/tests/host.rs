@@ -287,7 +287,7 @@ fn a_judge_that_dies_is_an_error_and_no_pass() {
 /// Law 1: nothing on the guest's side could know what is expected.
 #[test]
 fn the_guest_never_expects() {
-    for file in std::fs::read_dir(root().join("crates/host/src")).unwrap().flatten() {
+    for file in std::fs::read_dir(root().join("crates/guest/src")).unwrap().flatten() {
         let text = std::fs::read_to_string(file.path()).unwrap();
         for word in ["verify", "reference", "Moment::After"] {
             assert!(!text.contains(word), "{}: {word}", file.path().display());
@@ -304,7 +304,7 @@ fn a_c_program_forks_its_ranks() {
         .args(["-x", "c", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"])
         .arg(root().join("examples/c/all_gather.c"))
         .arg("-I")
-        .arg(root().join("crates/host/include"))
+        .arg(root().join("crates/guest/include"))
         .args(["-x", "none"])
         .arg(&library)
         .arg(format!("-Wl,-rpath,{}", project.path().display()))

@@ -71,7 +71,7 @@ fn law_1_ranks_are_never_sent_expected_data() {
     let project = Project::with_kernel(BINARY, CORRECT);
     let said = project.run(&["explain", "t/s/k.base/w2/g0+1x2/f16/9x33/tdefault/bdefault"]);
     assert_eq!(said.code, Some(0));
-    let command = launch::protocol::Command::Launch {
+    let command = ranks::command::Command::Launch {
         launches: vec![device::Launch {
             rank: Rank(1),
             entry: 0,
@@ -81,11 +81,11 @@ fn law_1_ranks_are_never_sent_expected_data() {
             arguments: vec![kernels::Argument::Heap(Rank(1), 4096), kernels::Argument::Null],
         }],
         interleaving: device::Interleaving::Sequential,
-        start: Some(launch::protocol::Start { ready_at: 2, inside_at: 4 }),
+        start: Some(ranks::command::Start { ready_at: 2, inside_at: 4 }),
         watched: Vec::new(),
     };
     let mut frame = Vec::new();
-    launch::protocol::send(&mut frame, &command).unwrap();
+    ipc::frames::send(&mut frame, &command).unwrap();
     let problem = problem(DType::F32, Data::Keyed);
     let mut generator = Generator::new(&problem, 0);
     for rank in problem.ranks() {

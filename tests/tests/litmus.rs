@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use collectives::{Collective, DType, Problem, Rank, Shape, Tile};
-use device::cpu::{CpuDevice, SharedMemory};
+use device::cpu::CpuDevice;
 use device::{Device as _, Interleaving, Launch, Launched, Plan};
+use ipc::SharedMemory;
 use kernels::{Argument, Build, Cache, Compiler, Kernel, Library, Object, Recipe};
 use rankcheck_tests::litmus::{Expect, LITMUS, Litmus};
 use simt::{End, RaceKind};
@@ -122,7 +123,7 @@ impl Bench {
         let mut device = CpuDevice::new(Rank(0), true);
         for (rank, heap) in (0..).map(Rank).zip(&self.heaps) {
             use std::os::fd::AsRawFd as _;
-            let handle = device::HeapHandle::Memfd(heap.fd().as_raw_fd());
+            let handle = ipc::HeapHandle::Memfd(heap.fd().as_raw_fd());
             device.import(rank, &handle, HEAP_BYTES).unwrap();
             device.load(rank, &self.bytes, &[]).unwrap();
         }

@@ -7,40 +7,16 @@
 mod arguments;
 pub mod cpu;
 pub mod cuda;
+pub mod hardware;
 
 use std::ops::Range;
 use std::time::Duration;
 
 use collectives::Rank;
+use ipc::{HeapHandle, IpcError};
 use kernels::Argument;
 use serde::{Deserialize, Serialize};
 use simt::{Access, Branch, Late, ModuleError, Outcome, Race, Recorded, Turn, Write};
-
-/// How a rank's heap travels to other processes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HeapHandle {
-    /// A file descriptor that the process inherited.
-    Memfd(i32),
-    /// CUDA's inter-process handle and an offset in the allocation.
-    CudaIpc {
-        /// As the driver gives it.
-        handle: Vec<u8>,
-        /// Bytes from the allocation's start.
-        offset: u64,
-    },
-    /// HIP's inter-process handle and an offset in the allocation.
-    HipIpc {
-        /// As the runtime gives it.
-        handle: Vec<u8>,
-        /// Bytes from the allocation's start.
-        offset: u64,
-    },
-    /// Memory of the process itself.
-    Host {
-        /// First byte.
-        address: u64,
-    },
-}
 
 /// One rank's launch, addresses aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,21 +96,15 @@ pub struct Launched {
     pub recorded: Option<Recorded>,
 }
 
-/// What a device is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Description {
-    /// `cpu`, `cuda`, `hip`.
-    pub name: String,
-    /// The hardware, in words.
-    pub hardware: String,
-}
-
 /// Something that a device could not do. Kernels that do wrong are in the [`Outcome`].
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// The object does not load or does not fit.
     #[error(transparent)]
     Module(#[from] ModuleError),
+    /// The system refuses shared memory.
+    #[error(transparent)]
+    Memory(#[from] IpcError),
     /// The system refuses.
     #[error("{what}: {reason}")]
     System {
@@ -199,18 +169,11 @@ pub enum Fault {
 /// returns when every thread has returned or nobody can go on; it may also never return, and then
 /// the parent kills the process.
 pub trait Device {
-    /// What it is.
-    fn describe(&self) -> Description;
     /// Changes whose process this is: `viewer`'s own, or that of all ranks (`alone`).
     ///
     /// # Errors
     /// The device that the viewer runs on cannot be used.
     fn host(&mut self, viewer: Rank, alone: bool) -> Result<(), DeviceError>;
-    /// Makes a heap of this process's own and says how others open it.
-    ///
-    /// # Errors
-    /// No memory.
-    fn allocate(&mut self, bytes: u64) -> Result<HeapHandle, DeviceError>;
     /// Maps `rank`'s heap; bytes beyond `bytes` must fault.
     ///
     /// # Errors
@@ -221,8 +184,6 @@ pub trait Device {
     /// # Errors
     /// The system refuses, or the device cannot.
     fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), DeviceError>;
-    /// Where `rank`'s heap is mapped in this process.
-    fn address(&self, rank: Rank) -> Option<u64>;
     /// Loads `rank`'s own copy of an object. `symbols` are its entries where it has no table of
     /// its own.
     ///

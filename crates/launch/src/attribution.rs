@@ -3,8 +3,8 @@
 use collectives::{Finding, FindingKind, Rank};
 use device::WatchedByte;
 
-use crate::pool::{Pool, PoolError};
 use crate::run::Run;
+use ranks::pool::{Pool, PoolError};
 
 /// Whether a re-run may tell more: who wrote wrong bytes, or who wrote beside shared memory.
 pub(crate) fn is_wanted(findings: &[Finding]) -> bool {

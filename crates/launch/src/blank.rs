@@ -3,8 +3,8 @@
 use kernels::DeviceName;
 use scenario::{Case, Mode, Reason};
 
-use crate::event::{CallResult, CaseResult, Location, RequestedLaunch, Source, Verdict};
 use crate::run::Surroundings;
+use verdict::{CallResult, CaseResult, Location, RequestedLaunch, Source, Verdict};
 
 /// The result of a case that an interrupt kept from running to its end.
 pub(crate) fn not_run(case: &Case, mode: Mode, around: &Surroundings) -> CaseResult {
@@ -57,7 +57,7 @@ pub struct Identity {
 }
 
 /// A result of a case of something that is not the kernel's source alone.
-pub(crate) fn blank_of(case: &Case, mode: Mode, identity: Identity) -> CaseResult {
+pub fn blank_of(case: &Case, mode: Mode, identity: Identity) -> CaseResult {
     let calls =
         case.problem.calls.iter().zip(&case.requested).map(|(call, requested)| CallResult {
             group: call.group.to_string(),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use collectives::Rank;
 use simt::Late;
 
-use crate::pool::{Pool, PoolError};
 use crate::run::Run;
 use crate::schedules::Way;
+use ranks::pool::{Pool, PoolError};
 
 impl Run<'_> {
     /// Ranks as processes, which ran well when none was late. The first failure ends it.

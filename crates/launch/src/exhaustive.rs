@@ -4,10 +4,10 @@ use collectives::Rank;
 use scenario::Reason;
 use simt::{Explorer, Places};
 
-use crate::event::Verdict;
-use crate::pool::{Pool, PoolError};
 use crate::run::Run;
 use crate::schedules::{CallTurn, Way, show_turns};
+use ranks::pool::{Pool, PoolError};
+use verdict::Verdict;
 
 /// With more threads a case is not small.
 const THREADS: u64 = 64;

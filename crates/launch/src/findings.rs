@@ -6,11 +6,12 @@ use std::path::Path;
 use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Tile, Writer};
 use device::Fault;
 use device::cpu::{heap_at, trap};
-use simt::{Access, Divergence, End, LaunchRecord, Outcome, STACK_BYTES, ThreadId, fault};
+use ipc::fault_record;
+use simt::{Access, Divergence, End, LaunchRecord, Outcome, STACK_BYTES, ThreadId};
 
-use crate::process::{Cause, Loss, Running};
 use crate::races::HeapAddress;
 use crate::source_lines::{self, SourceLine};
+use ranks::process::{Cause, Loss, Running};
 
 /// What findings about one launch refer to.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +117,7 @@ impl Context<'_> {
 
     /// What an address is, as a process that sees heaps like `viewer` has it.
     pub(crate) fn address(&self, address: u64, viewer: Rank) -> String {
-        if address == fault::UNKNOWN {
+        if address == fault_record::UNKNOWN {
             return "an address that no pointer can hold".into();
         }
         if address < 0x1_0000 {
@@ -167,11 +168,11 @@ impl Context<'_> {
         let place = running.clone().unwrap_or_else(|| loss.phase.describe().into());
         let (kind, mut text) = match &loss.cause {
             Cause::Signal(signal) => match (signal_name(*signal), loss.address) {
-                ("SIGSEGV", Some(fault::MISALIGNED)) if loss.running.is_some() => {
+                ("SIGSEGV", Some(fault_record::MISALIGNED)) if loss.running.is_some() => {
                     let what = "moved sixteen bytes at an address that is not a multiple of 16";
                     (FindingKind::MisalignedAccess, format!("{place} {what}"))
                 }
-                ("SIGSEGV" | "SIGBUS", Some(fault::STACK)) if loss.running.is_some() => {
+                ("SIGSEGV" | "SIGBUS", Some(fault_record::STACK)) if loss.running.is_some() => {
                     let stack = STACK_BYTES >> 10;
                     let text = format!(
                         "{place} overflowed its fiber's stack of {stack} KiB (deep recursion, or local arrays that belong in shared or device memory)"

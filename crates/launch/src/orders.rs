@@ -62,7 +62,7 @@ impl Orders {
 }
 
 /// The ranks that take part in some call.
-pub(crate) fn active(problem: &Problem) -> Vec<Rank> {
+pub fn active(problem: &Problem) -> Vec<Rank> {
     let takes_part =
         |rank: &Rank| problem.calls.iter().any(|call| call.group.group_rank(*rank).is_some());
     problem.ranks().filter(takes_part).collect()
@@ -73,7 +73,8 @@ pub fn show(order: &[Rank]) -> String {
     order.iter().map(Rank::to_string).collect::<Vec<_>>().join(",")
 }
 
-pub(crate) fn rotated(ranks: &[Rank], by: usize) -> Vec<Rank> {
+/// The ranks, with the first `by` of them moved to the end.
+pub fn rotated(ranks: &[Rank], by: usize) -> Vec<Rank> {
     let mut ranks = ranks.to_vec();
     let by = by % ranks.len().max(1);
     ranks.rotate_left(by);

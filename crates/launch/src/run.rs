@@ -12,19 +12,19 @@ use simt::{End, Outcome, Recorded, ThreadId};
 
 use crate::attribution;
 use crate::blank::{blank, device_lost, not_run};
-use crate::budget::{Budget, show_bytes};
 use crate::builder::Builder;
-use crate::event::{CaseResult, Effective, Verdict};
 use crate::findings::{Asked, Context, launch_mismatch};
 use crate::job::Job;
 use crate::orders::{self, Effort, Orders};
-use crate::pool::{Pool, PoolError};
-use crate::protocol::{Command, Reply, Start};
 use crate::sanitizer;
 use crate::schedules::{Schedules, Strategy, Way, show_turns};
-use crate::target::Target;
 use crate::trace;
 use crate::write_once;
+use ranks::budget::{Budget, show_bytes};
+use ranks::command::{Command, Reply, Start};
+use ranks::pool::{Pool, PoolError};
+use ranks::target::Target;
+use verdict::{CaseResult, Effective, Verdict};
 
 /// Besides the time-out, a launch may take a second for this many bytes of heaps.
 const BYTES_A_SECOND: u64 = 50 << 20;
@@ -82,9 +82,9 @@ pub fn run_case(case: &Case, mode: Mode, pool: &mut Pool, around: &Surroundings)
         Ok(mut run) => match run.all_orders(pool) {
             Ok(()) => {}
             Err(PoolError::Interrupted) => return not_run(case, mode, around),
-            Err(PoolError::Unsupported(reason)) => {
+            Err(PoolError::DoesNotFit { needed, found }) => {
                 result.verdict = Verdict::Unsupported;
-                result.reason = Some(reason);
+                result.reason = Some(Reason::new(needed, found));
             }
             Err(PoolError::DeviceLost(why)) => {
                 around.lost.store(true, Ordering::Relaxed);
@@ -454,7 +454,7 @@ impl<'a> Run<'a> {
             pool.fill(&self.case.problem, &self.plan, call)?;
             let mut findings = self.launch(pool, order, call)?;
             if !findings.iter().any(|finding| is_loss(finding.kind)) {
-                let mut wrong = pool.judge(&self.case.problem, &self.plan, call)?;
+                let mut wrong = pool.compare(&self.case.problem, &self.plan, call)?;
                 if wrong.is_empty() {
                     findings.iter_mut().for_each(outputs_were_right);
                 }
@@ -605,7 +605,7 @@ impl<'a> Run<'a> {
                     ));
                 }
                 Ok(Reply::DoesNotFit { needed, found }) => {
-                    return Err(PoolError::Unsupported(Reason::new(needed, found)));
+                    return Err(PoolError::DoesNotFit { needed, found });
                 }
                 Ok(Reply::Faulted { fault, rank, text }) => {
                     let own = (self.mode == Mode::Process).then_some(Rank(*process as u32));
@@ -845,7 +845,7 @@ impl<'a> Run<'a> {
 }
 
 /// How long a launch on heaps of so many bytes may take.
-pub(crate) fn patience(stated: Option<Duration>, case: &Case, heap_bytes: u64) -> Duration {
+pub fn patience(stated: Option<Duration>, case: &Case, heap_bytes: u64) -> Duration {
     let stated = stated.or(case.timeout.map(Duration::from_secs));
     stated.unwrap_or(TIMEOUT).min(LONGEST_TIMEOUT)
         + Duration::from_secs(heap_bytes / BYTES_A_SECOND)
@@ -888,7 +888,8 @@ fn outputs_were_right(finding: &mut Finding) {
     }
 }
 
-pub(crate) fn first_few(orders: &[String]) -> String {
+/// The first three orders as text, and whether there are more.
+pub fn first_few(orders: &[String]) -> String {
     let shown: Vec<&str> = orders.iter().take(3).map(String::as_str).collect();
     let more = if orders.len() > 3 { ", .." } else { "" };
     format!("{}{more}", shown.join(" and "))

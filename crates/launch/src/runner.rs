@@ -10,9 +10,9 @@ use collectives::Problem;
 use scenario::{Case, Mode};
 
 use crate::blank::{device_lost, not_run};
-use crate::event::{CaseResult, Environment, Event, Summary, Verdict};
-use crate::pool::{Pool, PoolError};
 use crate::run::{Surroundings, run_case};
+use ranks::pool::{Pool, PoolError};
+use verdict::{CaseResult, Environment, Event, Summary};
 
 /// Cases in their modes.
 #[derive(Debug, Clone)]
@@ -110,21 +110,4 @@ fn key(problem: &Problem) -> u64 {
 /// How many distinct problems there are.
 pub fn distinct_problems<'a>(problems: impl Iterator<Item = &'a Problem>) -> usize {
     problems.map(key).collect::<HashSet<_>>().len()
-}
-
-impl Summary {
-    /// Counts a case.
-    pub fn add(&mut self, result: &CaseResult) {
-        let count = match result.verdict {
-            Verdict::Pass => &mut self.passed,
-            Verdict::Fail => &mut self.failed,
-            Verdict::Unsupported => &mut self.unsupported,
-            Verdict::NotRun => &mut self.not_run,
-        };
-        *count += 1;
-        self.launches += result.launches;
-        self.calls += result.calls.len() as u64
-            * (result.orders + result.schedules).max(1) as u64
-            * u64::from(result.launches > 0);
-    }
 }

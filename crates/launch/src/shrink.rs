@@ -5,11 +5,11 @@ use kernels::Build;
 use scenario::{Case, Mode};
 
 use crate::blank::blank;
-use crate::event::{CaseResult, Verdict};
 use crate::orders::{Effort, Orders};
-use crate::pool::{Pool, PoolError};
 use crate::run::{Run, Surroundings, loses_process};
 use crate::schedules::{CallTurn, Way, show_turns};
+use ranks::pool::{Pool, PoolError};
+use verdict::{CaseResult, Verdict};
 
 /// No more runs than this: what they do not shrink stays.
 const RUNS: usize = 400;

@@ -34,7 +34,7 @@ fn sum(report: &Value, field: &str) -> f64 {
 }
 
 fn main() {
-    println!("{}", device::cpu::describe_hardware());
+    println!("{}", device::hardware::describe_hardware());
 
     let small = "scenario: bench/small
 kernel: all_gather/push

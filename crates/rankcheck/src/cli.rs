@@ -91,7 +91,7 @@ fn code_of(error: &anyhow::Error) -> Exit {
         || error.is::<MissingDevice>();
     if missing {
         Exit::Missing
-    } else if error.is::<launch::PoolError>() {
+    } else if error.is::<ranks::PoolError>() {
         Exit::Internal
     } else {
         Exit::Usage

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use launch::Environment;
+use verdict::Environment;
 
 use crate::machine::Machine;
 
@@ -38,7 +38,7 @@ pub(crate) fn describe(machine: Option<&Machine>) -> Environment {
             system.release().to_string_lossy(),
             system.machine().to_string_lossy()
         ),
-        hardware: machine.map_or_else(device::cpu::describe_hardware, Machine::hardware),
+        hardware: machine.map_or_else(device::hardware::describe_hardware, Machine::hardware),
         memory_bytes: memory_bytes(),
         compiler: machine.map(|machine| machine.toolchain.version()),
         commit,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use launch::Summary;
+use verdict::Summary;
 
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Parser;
-use launch::host::message::{Form, Program};
+use guest_protocol::message::{Form, Program};
+use launch::Identity;
 use launch::runner::distinct_problems;
-use launch::{CaseResult, Environment, Event, Identity, Source, Summary, Verdict};
 use report::{Kind, ReportError, Reporter, document, failure_text};
 use scenario::{Case, Mode};
+use verdict::{CaseResult, Environment, Event, Source, Summary, Verdict};
 
 use crate::commands::select::Select;
 use crate::environment;

@@ -19,4 +19,10 @@ mod shrink;
 
 pub use cli::main;
 pub use exit::Exit;
-pub use launch::rank_main;
+/// If this process was started by rankcheck itself, as a rank, a heap server, a probe or a rank of a user's
+/// program, lives as that and never returns. Every binary that starts ranks (the command line, test
+/// binaries) calls this first.
+pub fn rank_main() {
+    hosting::ranks::exec_main();
+    ranks::rank_main();
+}

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use device::cuda::{Gpu, Nvrtc, judge};
 use kernels::{Cache, Compiler, DeviceName, Toolchain, plain_module};
-use launch::budget::Budget;
-use launch::{Target, probe};
+use ranks::budget::Budget;
+use ranks::{Target, probe};
 
 /// Arguments that choose a device, the same for every verb that runs kernels.
 #[derive(Debug, Args)]
@@ -219,7 +219,7 @@ impl Machine {
 
     /// The hardware that runs kernels, in words.
     pub(crate) fn hardware(&self) -> String {
-        let Some(first) = self.gpus.first() else { return device::cpu::describe_hardware() };
+        let Some(first) = self.gpus.first() else { return device::hardware::describe_hardware() };
         format!("{} x {}", self.gpus.len(), first.name)
     }
 }

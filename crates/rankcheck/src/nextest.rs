@@ -18,10 +18,11 @@ use std::sync::atomic::AtomicBool;
 
 use kernels::{Compiler, DeviceName};
 use launch::run::{Surroundings, run_case};
-use launch::{CaseResult, Pool, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
+use ranks::Pool;
 use report::failure_text;
 use scenario::{Case, Mode};
+use verdict::{CaseResult, Verdict};
 
 use crate::load::{self, Loaded, Shelf, load};
 use crate::machine::Machine;

@@ -13,9 +13,11 @@ use collectives::{Finding, FindingKind};
 use kernels::Library;
 use launch::run::{Surroundings, run_case};
 use launch::shrink::Smallest;
-use launch::{CallTurn, CaseResult, Pool, Schedules, Strategy};
+use launch::{CallTurn, Schedules, Strategy};
+use ranks::Pool;
 use report::{ReportFile, failure_text};
 use scenario::{Case, Mode};
+use verdict::CaseResult;
 
 use crate::fuzz::draft::Draft;
 use crate::fuzz::shrink::shrink;
@@ -163,7 +165,7 @@ impl<'a> Shrinker<'a> {
         if !says_all(&self.library) {
             // Kernels are looked for beside the scenario, and the new one lies elsewhere.
             let beside = case.file.parent().unwrap_or(Path::new("")).to_owned();
-            let folder = launch::shell_word(&beside.display().to_string());
+            let folder = guest_protocol::shell::shell_word(&beside.display().to_string());
             self.around.replay_arguments += &format!(" --kernels {folder}");
             let folders: Vec<PathBuf> = self.kernels.iter().cloned().chain([beside]).collect();
             self.library = Shelf::open(&folders)?.library;

@@ -5,8 +5,8 @@ use std::io::{IsTerminal as _, Write as _};
 
 use collectives::{Finding, FindingKind};
 use indicatif::{ProgressBar, ProgressStyle};
-use launch::{CaseResult, Event, Summary, Verdict};
 use scenario::Mode;
+use verdict::{CaseResult, Event, Summary, Verdict};
 
 use crate::{ReportError, Reporter};
 

@@ -1,7 +1,7 @@
 //! `rankcheck.run/1`: the machine interface.
 
-use launch::{CaseResult, Environment, Event, Summary};
 use serde::Serialize;
+use verdict::{CaseResult, Environment, Event, Summary};
 
 use crate::file::ReportFile;
 use crate::{ReportError, Reporter};

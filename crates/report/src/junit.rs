@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use launch::{CaseResult, Event, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use verdict::{CaseResult, Event, Verdict};
 
 use crate::file::ReportFile;
 use crate::human::failure_text;

@@ -13,7 +13,7 @@ pub use json::{Json, document};
 pub use junit::Junit;
 pub use markdown::Markdown;
 
-use launch::Event;
+use verdict::Event;
 
 /// A report that cannot be written.
 #[derive(Debug, thiserror::Error)]

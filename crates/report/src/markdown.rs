@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use launch::{CaseResult, Event, Summary, Verdict};
 use scenario::Mode;
+use verdict::{CaseResult, Event, Summary, Verdict};
 
 use crate::file::ReportFile;
 use crate::{ReportError, Reporter};

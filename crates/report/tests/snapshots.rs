@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use launch::{CaseResult, Environment, Event, Summary};
 use report::{Json, Junit, Markdown, ReportFile, Reporter, failure_text};
 use serde::Deserialize;
+use verdict::{CaseResult, Environment, Event, Summary};
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -54,7 +54,7 @@ fn report(make: fn(ReportFile) -> Box<dyn Reporter>) -> String {
 fn a_failure_for_people() {
     let cases = recorded().cases;
     let failed: Vec<&CaseResult> =
-        cases.iter().filter(|case| case.verdict == launch::Verdict::Fail).take(2).collect();
+        cases.iter().filter(|case| case.verdict == verdict::Verdict::Fail).take(2).collect();
     matches("failures.txt", &failed.into_iter().map(failure_text).collect::<Vec<_>>().join("\n"));
 }
 

@@ -6,7 +6,7 @@
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-use super::memory::system;
+use super::system;
 use crate::DeviceError;
 use crate::arguments::{PAGE, Pages, TRAP_ADDRESS, TRAP_NUMBER};
 

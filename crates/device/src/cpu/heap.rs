@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use collectives::Rank;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mprotect, munmap};
 
-use super::memory::system;
+use super::system;
 use crate::DeviceError;
 
 const FIRST: u64 = 0x1000_0000_0000;

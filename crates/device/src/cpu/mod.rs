@@ -1,15 +1,14 @@
 //! The host's processor: heaps are shared memory, kernels run in the executor of `simt`.
 
 mod arguments;
-mod control;
 mod heap;
-mod memory;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
 use collectives::Rank;
+use ipc::HeapHandle;
 use simt::{
     Delay, Directed, End, Exploring, Idle, LastWriters, Log, Module, ModuleError, NoObserver,
     Observer, Outcome, Parameters, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded,
@@ -17,16 +16,16 @@ use simt::{
 };
 
 pub use arguments::trap;
-pub use control::{Control, Phase, RankControl};
 pub use heap::{HEAP_SPACING, heap_address, heap_at};
-pub use memory::{SharedMemory, describe_hardware};
 
 use crate::arguments::bind;
-use crate::{
-    Description, Device, DeviceError, HeapHandle, Interleaving, Launch, Launched, Plan, WatchedByte,
-};
+use crate::{Device, DeviceError, Interleaving, Launch, Launched, Plan, WatchedByte};
 use arguments::ArgumentPages;
 use heap::MappedHeap;
+
+pub(crate) fn system(what: &str, error: &dyn std::fmt::Display) -> DeviceError {
+    DeviceError::System { what: what.to_owned(), reason: error.to_string() }
+}
 
 /// The host's processor, in one rank process.
 #[derive(Debug)]
@@ -38,7 +37,6 @@ pub struct CpuDevice {
     heaps: BTreeMap<Rank, MappedHeap>,
     modules: BTreeMap<Rank, Module>,
     arguments: ArgumentPages,
-    allocated: Vec<OwnedFd>,
 }
 
 impl CpuDevice {
@@ -50,16 +48,11 @@ impl CpuDevice {
             heaps: BTreeMap::new(),
             modules: BTreeMap::new(),
             arguments: ArgumentPages::default(),
-            allocated: Vec::new(),
         }
     }
 }
 
 impl Device for CpuDevice {
-    fn describe(&self) -> Description {
-        Description { name: "cpu".into(), hardware: describe_hardware() }
-    }
-
     fn host(&mut self, viewer: Rank, alone: bool) -> Result<(), DeviceError> {
         // Heaps lie elsewhere for every viewer.
         if self.viewer != viewer {
@@ -68,13 +61,6 @@ impl Device for CpuDevice {
         self.viewer = viewer;
         self.idle = if alone { Idle::Deadlock } else { Idle::Elsewhere };
         Ok(())
-    }
-
-    fn allocate(&mut self, bytes: u64) -> Result<HeapHandle, DeviceError> {
-        let memory = memory::memfd("rankcheck-heap", bytes)?;
-        let handle = HeapHandle::Memfd(memory.as_raw_fd());
-        self.allocated.push(memory);
-        Ok(handle)
     }
 
     fn import(&mut self, rank: Rank, handle: &HeapHandle, bytes: u64) -> Result<(), DeviceError> {
@@ -95,10 +81,6 @@ impl Device for CpuDevice {
 
     fn unback(&mut self, gaps: &[Range<u64>]) -> Result<(), DeviceError> {
         self.heaps.values_mut().try_for_each(|heap| heap.unback(gaps))
-    }
-
-    fn address(&self, rank: Rank) -> Option<u64> {
-        self.heaps.get(&rank).map(MappedHeap::address)
     }
 
     fn load(&mut self, rank: Rank, object: &[u8], _: &[String]) -> Result<(), DeviceError> {

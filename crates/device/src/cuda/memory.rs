@@ -4,7 +4,9 @@
 use collectives::Rank;
 
 use super::driver::{Address, Context, Driver};
-use crate::{DeviceError, HeapHandle};
+use ipc::HeapHandle;
+
+use crate::DeviceError;
 
 /// Smaller allocations share one block of the driver's, and a handle opens the whole block.
 const GRANULE: u64 = 2 << 20;

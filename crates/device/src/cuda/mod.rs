@@ -13,13 +13,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use collectives::Rank;
+use ipc::HeapHandle;
 use simt::{End, LaunchRecord, Outcome, RankOutcome};
 
 use crate::arguments::bind;
-use crate::{
-    Description, Device, DeviceError, Fault, HeapHandle, Interleaving, Launch, Launched,
-    WatchedByte,
-};
+use crate::{Device, DeviceError, Fault, Interleaving, Launch, Launched, WatchedByte};
 use arguments::ArgumentPages;
 use driver::{Address, Context, Driver, Function, IpcHandle, ModuleHandle, Stream, code};
 
@@ -48,7 +46,6 @@ pub struct CudaDevice {
     heaps: BTreeMap<Rank, OpenHeap>,
     modules: BTreeMap<Rank, Module>,
     arguments: ArgumentPages,
-    allocated: Vec<(Context, Address)>,
 }
 
 #[derive(Debug)]
@@ -83,7 +80,6 @@ impl CudaDevice {
             heaps: BTreeMap::new(),
             modules: BTreeMap::new(),
             arguments: ArgumentPages::default(),
-            allocated: Vec::new(),
         })
     }
 
@@ -217,25 +213,12 @@ fn fault(error: CudaError, rank: Option<Rank>) -> DeviceError {
 }
 
 impl Device for CudaDevice {
-    fn describe(&self) -> Description {
-        let gpus = self.driver.gpus().unwrap_or_default();
-        let names: Vec<&str> = gpus.iter().map(|gpu| gpu.name.as_str()).collect();
-        Description { name: "cuda".into(), hardware: names.join(", ") }
-    }
-
     fn host(&mut self, viewer: Rank, _: bool) -> Result<(), DeviceError> {
         let gpu = self.gpus.get(viewer.index()).copied().unwrap_or(0);
         if self.context.is_none_or(|context| context.number != gpu) {
             self.context = Some(self.driver.context(gpu)?);
         }
         Ok(())
-    }
-
-    fn allocate(&mut self, bytes: u64) -> Result<HeapHandle, DeviceError> {
-        let context = self.context()?;
-        let address = context.allocate(bytes)?;
-        self.allocated.push((context, address));
-        Ok(HeapHandle::CudaIpc { handle: context.export(address)?.bytes(), offset: 0 })
     }
 
     fn import(&mut self, rank: Rank, handle: &HeapHandle, _: u64) -> Result<(), DeviceError> {
@@ -263,10 +246,6 @@ impl Device for CudaDevice {
                 reason: "a GPU's memory has none".into(),
             }),
         }
-    }
-
-    fn address(&self, rank: Rank) -> Option<u64> {
-        self.heaps.get(&rank).map(|heap| heap.address)
     }
 
     fn load(&mut self, rank: Rank, object: &[u8], symbols: &[String]) -> Result<(), DeviceError> {
@@ -332,8 +311,5 @@ impl Device for CudaDevice {
 impl Drop for CudaDevice {
     fn drop(&mut self) {
         self.unload();
-        for (context, address) in self.allocated.drain(..) {
-            let _ = context.free(address);
-        }
     }
 }

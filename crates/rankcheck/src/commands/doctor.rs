@@ -4,9 +4,9 @@ use clap::Args;
 use collectives::Collective;
 use device::cuda::{Nvrtc, OVERRIDE};
 use kernels::{Cache, Compiler};
-use launch::budget::{available_bytes, show_bytes};
-use launch::measure::{problem, speeds};
-use launch::probe;
+use ranks::budget::{available_bytes, show_bytes};
+use ranks::heaps::speed::{problem, speeds};
+use ranks::probe;
 
 use crate::commands::emit;
 use crate::environment;

@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use clap::Args;
 use collectives::{Finding, FindingKind, Rank};
-use launch::host::message;
-use launch::host::ranks::{Program, Ranks};
-use launch::host::{Desk, Session, never_opened, not_run, rendezvous};
-use launch::{CaseResult, Identity, Verdict, shell_word};
+use guest_protocol::message;
+use guest_protocol::rendezvous;
+use guest_protocol::shell::shell_word;
+use hosting::ranks::{Program, Ranks};
+use hosting::{Session, SessionHooks, never_opened, not_run};
+use launch::Identity;
 use report::Kind;
 use scenario::{Case, Mode, Reason};
+use verdict::{CaseResult, Verdict};
 
 use crate::commands::run::{duration, interrupted, report_argument, reporters};
 use crate::commands::select::Select;
@@ -134,7 +137,7 @@ impl Executor<'_> {
         let ranks = Ranks::start(&self.program, number).context("starting the ranks")?;
         let ranks = RefCell::new(ranks);
         let results = RefCell::new(Vec::new());
-        let desk = Desk {
+        let desk = SessionHooks {
             load: &mut |_| Ok(left.to_vec()),
             identify: &|case, program| self.identity(case, Some(program)),
             show: &|result, form| self.facts.show(result, form),

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use kernels::{Build, Compiler, Kernel, Library, Recipe};
+use launch::Runner;
 use launch::runner::Options;
-use launch::{CaseResult, Event, Runner, Verdict};
 use report::{ReportFile, failure_text};
 use scenario::{Case, Mode};
+use verdict::{CaseResult, Event, Verdict};
 
 use crate::commands::run::{duration, interrupted};
 use crate::commands::select::launching;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use clap::Args;
 use collectives::FindingKind;
-use launch::host::{Absence, Desk, Session, rendezvous};
+use guest_protocol::rendezvous;
+use hosting::{Absence, Session, SessionHooks};
 
 use crate::commands::run::reporters;
 use crate::exit::Exit;
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let reports = RefCell::new(Reports::open(reporters, &facts.environment, 0));
     let opened = RefCell::new(Vec::new());
-    let desk = Desk {
+    let desk = SessionHooks {
         load: &mut |arguments| {
             let cases = choose(arguments).map_err(|error| format!("{error:#}"))?;
             opened.borrow_mut().extend(cases.iter().cloned());

@@ -9,9 +9,10 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use launch::run::Surroundings;
 use launch::runner::Options;
-use launch::{CaseResult, Event, Runner, Schedules, Strategy};
+use launch::{Runner, Schedules, Strategy};
 use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
 use scenario::{Case, Mode};
+use verdict::{CaseResult, Event};
 
 use crate::commands::select::{self, Select};
 use crate::environment;
@@ -315,7 +316,7 @@ fn explain_small(
 
 fn replay_arguments(arguments: &Arguments) -> String {
     let kernels = &arguments.select.kernels;
-    let word = |folder: &PathBuf| launch::shell_word(&folder.display().to_string());
+    let word = |folder: &PathBuf| guest_protocol::shell::shell_word(&folder.display().to_string());
     let mut text: String =
         kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect();
     text += &arguments.device.replay();

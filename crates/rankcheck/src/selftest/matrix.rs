@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use kernels::{Build, DeviceName, Library};
-use launch::{CaseResult, Environment, Event, Runner, Verdict};
+use launch::Runner;
 use scenario::{Case, Mode, expand, find};
 use serde::Serialize;
+use verdict::{CaseResult, Environment, Event, Verdict};
 
 use super::index::{Expected, Index, Mutant, TWIN, place};
 

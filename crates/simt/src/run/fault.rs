@@ -1,76 +1,15 @@
-//! What signal handlers of a rank process write down: who was running, where, on which address.
+//! Signal handlers of a rank process: they write down which thread ran, where, and on which address.
 //!
-//! The record lies in memory shared with the parent, which reads it when the process has died or
-//! hangs. Only what a handler must find is global.
+//! The record ([`FaultRecord`]) lies in memory shared with the parent, which reads it when the process has
+//! died or hangs. Only what a handler must find is global.
 
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use collectives::Rank;
+use ipc::fault_record::{FaultRecord, MISALIGNED, OUTSIDE, STACK, UNKNOWN};
 
 use super::stack::PAGE;
 use crate::observe::access::ThreadId;
-
-/// A process's last words. Lives in shared memory; all zero is a valid empty record.
-#[repr(C)]
-#[derive(Debug, Default)]
-pub struct FaultRecord {
-    /// The signal; 0 where nothing happened.
-    pub signal: AtomicI32,
-    /// 1 while kernel code runs.
-    pub in_kernel: AtomicU32,
-    /// Faulting address; [`UNKNOWN`] or [`MISALIGNED`] where the processor does not say it, [`STACK`]
-    /// where a fiber's stack ended.
-    pub address: AtomicU64,
-    /// Instruction, as an offset in the rank's object; [`OUTSIDE`] where it is elsewhere.
-    pub site: AtomicU64,
-    /// The running thread.
-    pub rank: AtomicU32,
-    /// Its block.
-    pub block: AtomicU32,
-    /// Its index in the block.
-    pub thread: AtomicU32,
-    /// Where a thread last waited for memory, as an offset in its object, plus one; 0 for nowhere.
-    pub waited: AtomicU64,
-    /// Counts answers to "where are you?".
-    pub answers: AtomicU32,
-}
-
-impl FaultRecord {
-    /// The thread that was running, and where: the instruction if it is in the object, else the
-    /// place where a thread of this process last waited.
-    pub fn running(&self) -> (ThreadId, Option<usize>) {
-        let thread = ThreadId {
-            rank: Rank(self.rank.load(Ordering::Acquire)),
-            block: self.block.load(Ordering::Acquire),
-            thread: self.thread.load(Ordering::Acquire),
-        };
-        let waited = self.waited.load(Ordering::Acquire).checked_sub(1);
-        let site = match self.site.load(Ordering::Acquire) {
-            OUTSIDE => waited,
-            site => Some(site),
-        };
-        (thread, site.map(|site| site as usize))
-    }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.signal.store(0, Ordering::Relaxed);
-        self.in_kernel.store(0, Ordering::Relaxed);
-        self.address.store(0, Ordering::Relaxed);
-        self.site.store(OUTSIDE, Ordering::Relaxed);
-        self.waited.store(0, Ordering::Relaxed);
-    }
-}
-
-/// Not an instruction of the kernel.
-pub const OUTSIDE: u64 = u64::MAX;
-/// An address that no pointer can hold: the processor refuses it without saying which it was.
-pub const UNKNOWN: u64 = u64::MAX;
-/// Some address that is not a multiple of sixteen, where the instruction needs one that is.
-pub const MISALIGNED: u64 = u64::MAX - 1;
-
-/// Below the end of the running fiber's stack.
-pub const STACK: u64 = u64::MAX - 2;
 
 static RECORD: AtomicPtr<FaultRecord> = AtomicPtr::new(std::ptr::null_mut());
 static OBJECT_BASE: AtomicUsize = AtomicUsize::new(0);

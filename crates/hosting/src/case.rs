@@ -1,0 +1,377 @@
+//! The judge's side of one case of a host program: heaps, images, findings, result.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use collectives::fill::mix;
+use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, verify};
+use ipc::HeapHandle;
+use ipc::SharedMemory;
+use scenario::{Case, Mode, Reason};
+
+use crate::launched::{effective, mismatch};
+use guest_protocol::message::{AttachedHeap, HostLaunch, Opened, Step};
+use launch::orders;
+use launch::run::patience;
+use launch::{Identity, blank_of};
+use verdict::{CaseResult, Verdict};
+
+/// A case that a program is working on.
+#[derive(Debug)]
+pub struct HostCase {
+    case: Arc<Case>,
+    plan: HeapPlan,
+    /// By rank: where the judge looks.
+    heaps: Vec<SharedMemory>,
+    result: CaseResult,
+    orders: Vec<Vec<Rank>>,
+    /// The call at hand.
+    step: Option<Step>,
+    /// What ran in it.
+    launches: BTreeMap<Rank, HostLaunch>,
+    /// The next call that has not been judged, and the orders that are through, by verdict.
+    next: Step,
+    passed: Vec<usize>,
+    failed: Vec<usize>,
+    /// Bytes of the largest heap that lie beyond what the case needs.
+    beyond: u64,
+    /// How long a call may take, sizes aside.
+    timeout: Option<Duration>,
+    started: Instant,
+}
+
+/// The result of a case that no program opened, and what went wrong instead.
+pub fn never_opened(case: &Case, identity: Identity, finding: Finding) -> CaseResult {
+    let blank = blank_of(case, Mode::Host, identity);
+    CaseResult { verdict: Verdict::Fail, findings: vec![finding], ..blank }
+}
+
+/// The result of a case that the run ended before.
+pub fn not_run(case: &Case, identity: Identity, reason: Reason) -> CaseResult {
+    let blank = blank_of(case, Mode::Host, identity);
+    CaseResult { verdict: Verdict::NotRun, reason: Some(reason), ..blank }
+}
+
+impl HostCase {
+    /// Lays the case out and makes memory for its images. `together` says that each rank is a
+    /// process.
+    ///
+    /// # Errors
+    /// Why the judge cannot do that.
+    pub fn open(
+        case: Arc<Case>,
+        identity: Identity,
+        together: bool,
+        timeout: Option<Duration>,
+    ) -> Result<HostCase, String> {
+        let plan = HeapPlan::new(&case.problem).map_err(|error| error.to_string())?;
+        let heaps = case
+            .problem
+            .ranks()
+            .map(|rank| SharedMemory::new(&format!("rankcheck-image-{rank}"), plan.bytes));
+        let heaps = heaps.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let result = blank_of(&case, Mode::Host, identity);
+        // A kernel that waits cannot run rank after rank: the program runs all of them at once.
+        let orders = match together || case.waits() {
+            true => vec![orders::active(&case.problem)],
+            false => few_orders(&case.problem),
+        };
+        Ok(HostCase {
+            case,
+            plan,
+            heaps,
+            result,
+            orders,
+            step: None,
+            launches: BTreeMap::new(),
+            next: Step { order: 0, call: 0 },
+            passed: Vec::new(),
+            failed: Vec::new(),
+            beyond: 0,
+            timeout,
+            started: Instant::now(),
+        })
+    }
+
+    /// What guests need to know.
+    pub fn opened(&self, name: String) -> Opened {
+        Opened {
+            name,
+            problem: self.case.problem.clone(),
+            requested: self.case.requested.iter().map(|asked| (asked.tile, asked.blocks)).collect(),
+            threads: self.case.threads,
+            orders: self.orders.clone(),
+        }
+    }
+
+    /// The memory of all images, by rank.
+    pub fn heaps(&self) -> &[SharedMemory] {
+        &self.heaps
+    }
+
+    /// How long all ranks may take until they meet again.
+    pub fn patience(&self) -> Duration {
+        patience(self.timeout, &self.case, self.plan.bytes * u64::from(self.case.problem.world))
+    }
+
+    /// Notes where guests have their heaps.
+    ///
+    /// # Errors
+    /// A heap that cannot be judged: too small, of a rank that does not exist, twice, or missing.
+    pub fn attach(&mut self, attached: &[AttachedHeap]) -> Result<(), String> {
+        let world = self.case.problem.world;
+        let mut seen = vec![false; world as usize];
+        for heap in attached {
+            let AttachedHeap { rank, bytes, .. } = heap;
+            let place = seen.get_mut(rank.index());
+            let place = place.ok_or_else(|| format!("there is no rank {rank} among {world}"))?;
+            if std::mem::replace(place, true) {
+                return Err(format!("rank {rank} has two heaps"));
+            }
+            if *bytes < self.plan.bytes {
+                let needed = self.plan.bytes;
+                return Err(format!("rank {rank}'s heap has {bytes} bytes, {needed} are needed"));
+            }
+            match &heap.handle {
+                HeapHandle::Memfd(_) | HeapHandle::Host { .. } => {}
+                HeapHandle::CudaIpc { .. } => {
+                    return Err(format!(
+                        "rank {rank}'s heap is device memory, which this judge cannot open (copy it to a heap of the library before judging)"
+                    ));
+                }
+            }
+            self.beyond = self.beyond.max(bytes - self.plan.bytes);
+        }
+        if let Some(rank) = seen.iter().position(|seen| !seen) {
+            return Err(format!("rank {rank} has no heap"));
+        }
+        let findings = asymmetries(world, attached);
+        self.add(findings);
+        Ok(())
+    }
+
+    /// A call begins.
+    ///
+    /// # Errors
+    /// It is not the one that comes next.
+    pub fn begin(&mut self, step: Step) -> Result<(), String> {
+        let starts_order = step.call == 0 && step.order < self.orders.len();
+        let new_order = starts_order && step.order == self.next.order + 1;
+        if step != self.next && !new_order {
+            let Step { order, call } = self.next;
+            return Err(format!(
+                "call {} of order {} was filled, but call {call} of order {order} comes next ({} calls, {} orders)",
+                step.call,
+                step.order,
+                self.case.problem.calls.len(),
+                self.orders.len()
+            ));
+        }
+        if new_order && !self.failed.contains(&self.next.order) {
+            return Err(format!("order {} was not finished", self.next.order));
+        }
+        self.step = Some(step);
+        self.next = step;
+        self.launches.clear();
+        Ok(())
+    }
+
+    /// A rank has launched something.
+    ///
+    /// # Errors
+    /// No call is at hand, or the rank is not in its group.
+    pub fn launched(&mut self, rank: Rank, launch: HostLaunch) -> Result<(), String> {
+        let step = self.step.ok_or("a launch outside a call: fill the heaps first")?;
+        let group = &self.case.problem.calls[step.call].group;
+        if group.group_rank(rank).is_none() {
+            return Err(format!("rank {rank} takes no part in call {} ({group})", step.call));
+        }
+        self.launches.insert(rank, launch);
+        Ok(())
+    }
+
+    /// Judges the call at hand: every byte of every image, and every launch.
+    ///
+    /// # Errors
+    /// No call is at hand.
+    pub fn judge(&mut self) -> Result<bool, String> {
+        let step = self.step.take().ok_or("nothing to judge: fill the heaps first")?;
+        let index = step.call;
+        let (case, bytes) = (self.case.clone(), self.plan.bytes as usize);
+        let call = &case.problem.calls[index];
+        let mut findings = Vec::new();
+        for rank in call.group.members() {
+            let launch = self.launches.get(rank);
+            findings.extend(mismatch(&case, index, *rank, launch));
+            if let Some(launch) = launch {
+                self.result.launches += 1;
+                self.result.calls[index].effective = Some(effective(launch, call));
+            }
+        }
+        let images: Vec<&[u8]> = self.heaps.iter().map(|heap| &heap.bytes()[..bytes]).collect();
+        findings.extend(verify(&case.problem, &self.plan, index, &images));
+        let right = findings.is_empty();
+        self.next = Step { call: index + 1, ..step };
+        if self.failed.is_empty() {
+            self.add(findings);
+        }
+        if !right && !self.failed.contains(&step.order) {
+            self.failed.push(step.order);
+        }
+        if self.next.call == case.problem.calls.len() {
+            if !self.failed.contains(&step.order) {
+                self.passed.push(step.order);
+            }
+            if step.order + 1 < self.orders.len() {
+                self.next = Step { order: step.order + 1, call: 0 };
+            }
+        }
+        Ok(right && !self.has_failed())
+    }
+
+    /// Something that ends the case.
+    pub fn lose(&mut self, kind: FindingKind, rank: Option<Rank>, text: impl Into<String>) {
+        let call = self.step.or(Some(self.next)).map(|step| step.call);
+        let call = call.filter(|call| *call < self.case.problem.calls.len());
+        self.add(vec![Finding::event(kind, rank, call, text)]);
+    }
+
+    /// What the ranks are in, for messages: `call 1` or `before call 0`.
+    pub fn place(&self) -> String {
+        match self.step {
+            Some(step) => format!("in call {}", step.call),
+            None if self.next.call == self.case.problem.calls.len() => "after the last call".into(),
+            None => format!("before call {}", self.next.call),
+        }
+    }
+
+    /// Whether something is wrong already.
+    pub fn has_failed(&self) -> bool {
+        !self.result.findings.is_empty()
+    }
+
+    /// Whether every call of every order has been judged.
+    pub fn is_through(&self) -> bool {
+        let judged = self.passed.len() + self.failed.len();
+        self.step.is_none() && judged == self.orders.len()
+    }
+
+    /// Whether every call of at least one order has been judged.
+    fn is_complete(&self) -> bool {
+        !self.passed.is_empty() && self.step.is_none()
+    }
+
+    fn add(&mut self, findings: Vec<Finding>) {
+        self.result.findings.extend(findings);
+    }
+
+    /// The result so far; a case that was not judged to its end has failed.
+    pub fn result(&self) -> CaseResult {
+        let mut result = self.result.clone();
+        let shown = |orders: &[usize]| {
+            let shown: Vec<String> =
+                orders.iter().map(|order| orders::show(&self.orders[*order])).collect();
+            launch::run::first_few(&shown)
+        };
+        if result.findings.is_empty() && !self.is_complete() {
+            let text = format!(
+                "the program left the case {}: {} of {} calls were judged in the first order of ranks",
+                self.place(),
+                if self.next.order == 0 { self.next.call } else { self.case.problem.calls.len() },
+                self.case.problem.calls.len(),
+            );
+            let kind = FindingKind::KernelDidNotRun;
+            result.findings.push(Finding::event(kind, None, None, text));
+        }
+        if !self.passed.is_empty() && !self.failed.is_empty() {
+            let text = format!(
+                "the result depends on the order in which ranks run: right in {} ({}), wrong in {} ({})",
+                self.passed.len(),
+                shown(&self.passed),
+                self.failed.len(),
+                shown(&self.failed),
+            );
+            result.findings.push(Finding::event(FindingKind::OrderDependent, None, None, text));
+        }
+        result.verdict = if result.findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
+        result.orders = self.passed.len() + self.failed.len();
+        result.duration_s = self.started.elapsed().as_secs_f64();
+        result.not_proved = self.not_proved();
+        result
+    }
+
+    fn not_proved(&self) -> Vec<String> {
+        let mut open = vec![
+            "transport between GPUs".to_owned(),
+            "that the program launched what it says (it says so itself)".to_owned(),
+        ];
+        let ran = self.passed.len() + self.failed.len();
+        match self.orders.len() {
+            1 => open.push("interleavings beyond the one that happened".into()),
+            _ => open.push(format!("orders of ranks beyond the {ran} that ran")),
+        }
+        if self.beyond > 0 {
+            let (needed, beyond) = (self.plan.bytes, self.beyond);
+            open.push(format!("up to {beyond} bytes of the heaps behind the {needed} of the case"));
+        }
+        open
+    }
+}
+
+/// Identity, reverse, one seeded rotation: host programs may take their time for each.
+fn few_orders(problem: &Problem) -> Vec<Vec<Rank>> {
+    let identity = orders::active(problem);
+    let reverse: Vec<Rank> = identity.iter().rev().copied().collect();
+    let by = 1 + mix(problem.seed) as usize % identity.len().max(2);
+    let rotated = orders::rotated(&identity, by);
+    let mut list: Vec<Vec<Rank>> = Vec::new();
+    for order in [identity, reverse, rotated] {
+        if !list.contains(&order) {
+            list.push(order);
+        }
+    }
+    list
+}
+
+/// Heaps of unequal size, and tables of peers that do not say where the rank's own heap is.
+fn asymmetries(world: u32, attached: &[AttachedHeap]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut about = |rank: Rank, text: String| {
+        findings.push(Finding::event(FindingKind::AsymmetricHeap, Some(rank), None, text));
+    };
+    if let Some(first) = attached.first() {
+        for heap in attached.iter().filter(|heap| heap.bytes != first.bytes) {
+            about(
+                heap.rank,
+                format!(
+                    "rank {}'s heap has {} bytes, rank {}'s has {}: symmetric heaps have one size",
+                    heap.rank, heap.bytes, first.rank, first.bytes
+                ),
+            );
+        }
+    }
+    for heap in attached.iter().filter(|heap| !heap.peers.is_empty()) {
+        let AttachedHeap { rank, handle, peers, .. } = heap;
+        if peers.len() != world as usize {
+            let length = peers.len();
+            about(
+                *rank,
+                format!("rank {rank}'s table of bases has {length} entries for {world} ranks"),
+            );
+        }
+        if let Some(peer) = peers.iter().position(|base| *base == 0) {
+            about(*rank, format!("rank {rank}'s table of bases has null for rank {peer}"));
+        }
+        match (handle, peers.get(rank.index())) {
+            (HeapHandle::Host { address }, Some(own)) if own != address => about(
+                *rank,
+                format!(
+                    "rank {rank}'s table of bases has {own:#x} for itself, but its heap is at {address:#x}"
+                ),
+            ),
+            _ => {}
+        }
+    }
+    findings
+}
