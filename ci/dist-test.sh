@@ -23,8 +23,9 @@ fi
 grep -q "5 failed" wrong.txt
 
 tar -xzf "$dist"/rankcheck-*.tar.gz
-export PKG_CONFIG_PATH=$(echo "$work"/rankcheck-*/lib/pkgconfig)
-# Words on purpose: several flags.
-cc -Wall -Werror "$examples/c/all_gather.c" $(pkg-config --cflags --libs rankcheck) -o all_gather
+PKG_CONFIG_PATH=$(echo "$work"/rankcheck-*/lib/pkgconfig)
+export PKG_CONFIG_PATH
+read -ra flags <<<"$(pkg-config --cflags --libs rankcheck)"
+cc -Wall -Werror "$examples/c/all_gather.c" "${flags[@]}" -o all_gather
 ./all_gather numpy/all_gather.yaml > c.txt
 grep -c '^PASS' c.txt

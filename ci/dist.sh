@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-target/dist}
 target=${CARGO_TARGET_DIR:-target}
-cargo build --release -p rankcheck -p guest
+cargo build --locked --release -p rankcheck -p guest
 version=$(cargo pkgid -p rankcheck | sed 's/.*[#@]//')
 
 rm -rf "$out"

@@ -9,7 +9,7 @@ set -uo pipefail
 binary=$(realpath "$1")
 out=$2
 scenarios=${SCENARIOS:-scenarios}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 mkdir -p "$out"
 failed=0
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Formatting and lints, warnings as errors.
+# Formatting, lints, documentation and scripts: warnings are errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
-cargo clippy --workspace --all-targets -- -D warnings
+cargo clippy --locked --workspace --all-targets -- -D warnings
+# Private items too: what they link to is as easily renamed.
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+shellcheck ci/*.sh .ci/run

@@ -4,11 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${RANKCHECK_PYTHON:-target/torch/bin/python}
-if [ ! -x "$python" ]; then
-  python3 -m venv target/torch
-  target/torch/bin/pip install -q numpy pytest torch
-fi
-cargo build --release -p rankcheck -p guest
+[ -n "${RANKCHECK_PYTHON:-}" ] || ci/packages.sh torch
+cargo build --locked --release -p rankcheck -p guest
 rankcheck=${CARGO_TARGET_DIR:-target}/release/rankcheck
 export PYTHONPATH=$PWD/python RANKCHECK=$PWD/$rankcheck OMP_NUM_THREADS=1
 case $rankcheck in /*) RANKCHECK=$rankcheck ;; esac

@@ -1,60 +1,16 @@
 //! Host mode: programs that launch their own kernels, in Python, in C, and as ranks of a launcher.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use rankcheck_tests::{Project, Said, said};
+use rankcheck_tests::programs::{python, root};
+use rankcheck_tests::{Project, Said, programs, said};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
-/// The C library that was built for these tests.
-fn library() -> PathBuf {
-    let folder = Path::new(BINARY).parent().unwrap();
-    // Where cargo puts what tests depend on; beside the binary lies what somebody built by name.
-    let library = folder.join("deps/librankcheck_host.so");
-    assert!(library.is_file(), "cargo builds {}", library.display());
-    library
-}
-
-/// A Python with NumPy and pytest: named, made by ci/packages.sh, or in PATH.
-fn python() -> PathBuf {
-    let named = std::env::var_os("RANKCHECK_PYTHON").map(PathBuf::from);
-    let made = root().join("target/python/bin/python");
-    let places = named.into_iter().chain([made, PathBuf::from("python3")]);
-    let usable = |python: &PathBuf| {
-        let imports = Command::new(python).args(["-c", "import numpy, pytest"]).output();
-        imports.is_ok_and(|output| output.status.success())
-    };
-    let found = places.clone().find(usable);
-    found.unwrap_or_else(|| {
-        let tried: Vec<PathBuf> = places.collect();
-        panic!(
-            "no Python with numpy and pytest among {tried:?}: run ci/packages.sh, which makes one"
-        )
-    })
-}
-
 /// A command in `folder` that finds the package, the library and the judge of this checkout.
 fn program(command: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Command {
-    let cache = Path::new(BINARY).parent().unwrap().join("test-cache");
-    let mut command = Command::new(command);
-    command
-        .current_dir(folder)
-        .env("PYTHONPATH", root().join("python"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("RANKCHECK", BINARY)
-        .env("RANKCHECK_LIBRARY", library())
-        .env("RANKCHECK_CACHE", cache)
-        .env_remove("GITHUB_STEP_SUMMARY");
-    for variable in ["RANK", "WORLD_SIZE", "RANKCHECK_JUDGE", "RANKCHECK_CASE", "RANKCHECK_REPORT"]
-    {
-        command.env_remove(variable);
-    }
-    command
+    programs::program(BINARY, command, folder)
 }
 
 fn pytest(folder: &Path, arguments: &[&str]) -> Said {
@@ -107,28 +63,6 @@ fn wrong_numpy_kernels_fail_with_the_finding_that_names_the_fault() {
             assert!(text.contains(finding), "{test}: no `{finding}` in {text}");
         }
     }
-}
-
-/// The README's first YAML block and its first Python block, as a newcomer would write them.
-#[test]
-fn the_readme_s_program_passes_and_its_fault_is_found() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let block = |language: &str| {
-        let rest = readme.split_once(&format!("```{language}\n")).unwrap().1;
-        rest.split("```").next().unwrap().to_owned()
-    };
-    let project = Project::new(BINARY);
-    project.write("mine.yaml", &block("yaml"));
-    project.write("test_mine.py", &block("python"));
-    let run = pytest(project.path(), &["test_mine.py"]);
-    assert!(run.stdout.contains("32 passed") && run.code == Some(0), "{}", run.stdout);
-    project.write(
-        "test_mine.py",
-        &block("python").replace("[place * rows : (place + 1)", "[rank * rows : (rank + 1)"),
-    );
-    let run = pytest(project.path(), &["test_mine.py"]);
-    assert!(run.stdout.contains("16 failed, 16 passed"), "{}", run.stdout);
-    assert!(run.stdout.contains("output_mismatch"), "{}", run.stdout);
 }
 
 #[test]
@@ -299,7 +233,7 @@ fn the_guest_never_expects() {
 fn a_c_program_forks_its_ranks() {
     let project = Project::new(BINARY);
     let compiled = project.path().join("all_gather");
-    let library = library();
+    let library = programs::library(BINARY);
     let built = Command::new("g++")
         .args(["-x", "c", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"])
         .arg(root().join("examples/c/all_gather.c"))

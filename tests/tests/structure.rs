@@ -151,24 +151,3 @@ fn every_shipped_scenario_says_what_it_catches_and_is_named_after_its_file() {
         assert!(text.contains(&format!("\nscenario: {}\n", name.display())), "{}", path.display());
     }
 }
-
-/// The YAML blocks of the documents are scenarios or manifests that load; kernels compile and pass.
-#[test]
-fn the_readme_works() {
-    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let block = |language: &str| -> Vec<String> {
-        let mut blocks = Vec::new();
-        for part in text.split(&format!("```{language}\n")).skip(1) {
-            blocks.push(part.split("```").next().unwrap().to_owned());
-        }
-        blocks
-    };
-    let project = Project::new(BINARY);
-    project.write("kernels/mine/copy.hip", &block("cpp")[0]);
-    let yaml = block("yaml");
-    assert_eq!(yaml.len(), 3, "a scenario for host programs (see host.rs), a manifest, a scenario");
-    project.write("kernels/mine/copy.yaml", &yaml[1]);
-    project.write("scenarios/mine/tails.yaml", &yaml[2]);
-    let said = project.run(&["run", "--mode", "logical"]);
-    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
-}

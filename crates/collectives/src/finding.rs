@@ -9,7 +9,7 @@ use crate::rank::Rank;
 /// What kind of fault. The spelling is part of the machine interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each name says it; the README has the table")]
+#[expect(missing_docs, reason = "each name says it; docs/src/findings.md has a section for each")]
 pub enum FindingKind {
     OutputMismatch,
     Unwritten,
