@@ -1,7 +1,7 @@
 //! What no GPU would let pass, told to people.
 
 use collectives::{Finding, FindingKind, Rank};
-use simt::{Misdeed, Side, ThreadId, Violation};
+use simt::{Side, ThreadId, Violation, ViolationKind};
 
 use crate::findings::Context;
 
@@ -27,7 +27,7 @@ impl Context<'_> {
         };
         let access = |stores: bool| if stores { "stores" } else { "loads" };
         let (kind, what) = match what {
-            Misdeed::Misaligned { address, bytes, stores } => {
+            ViolationKind::Misaligned { address, bytes, stores } => {
                 let viewer = if self.one_rank_a_process { rank } else { Rank(0) };
                 let place = self.address(*address, viewer);
                 let what = format!(
@@ -36,10 +36,10 @@ impl Context<'_> {
                 );
                 (FindingKind::MisalignedAccess, what)
             }
-            Misdeed::Index { index, array } => {
+            ViolationKind::Index { index, array } => {
                 (FindingKind::OutOfBounds, format!("uses index {} of {array}", *index as i64))
             }
-            Misdeed::OutsideShared { side, distance, bytes, stores } => {
+            ViolationKind::OutsideShared { side, distance, bytes, stores } => {
                 let place = match side {
                     Side::Front => format!("{distance} bytes in front of its block-shared memory"),
                     Side::Static(of) => {

@@ -4,7 +4,7 @@
 //! | guard | static | guard | dynamic | guard |
 //! ```
 
-use super::violation::{Misdeed, Side};
+use super::violation::{Side, ViolationKind};
 
 /// Uninitialised block-shared memory.
 const POISON: u8 = 0xcd;
@@ -71,7 +71,7 @@ impl BlockBuffer {
     }
 
     /// What was written beside the parts; the first of it.
-    pub(crate) fn overrun(&self) -> Option<Misdeed> {
+    pub(crate) fn overrun(&self) -> Option<ViolationKind> {
         // SAFETY: kernel threads write these bytes through raw pointers, but none runs now, so
         // reading them volatile sees what they left.
         let byte = |at: usize| unsafe { self.bytes.as_ptr().add(at).read_volatile() };
@@ -82,7 +82,7 @@ impl BlockBuffer {
         };
         let static_end = self.first + self.static_bytes;
         let dynamic_end = self.dynamic + self.dynamic_bytes;
-        let found = |side, (distance, bytes)| Misdeed::OutsideShared {
+        let found = |side, (distance, bytes)| ViolationKind::OutsideShared {
             side,
             distance,
             bytes,
@@ -105,7 +105,7 @@ impl BlockBuffer {
     }
 
     /// Which side an address is on that is in none of the parts.
-    pub(crate) fn side(&self, address: usize, bytes: u64, stores: bool) -> Misdeed {
+    pub(crate) fn side(&self, address: usize, bytes: u64, stores: bool) -> ViolationKind {
         let at = address.wrapping_sub(self.bytes.as_ptr() as usize);
         let (static_end, dynamic_end) =
             (self.first + self.static_bytes, self.dynamic + self.dynamic_bytes);
@@ -116,7 +116,7 @@ impl BlockBuffer {
         } else {
             (Side::Dynamic(self.dynamic_bytes as u64), at.saturating_sub(dynamic_end))
         };
-        Misdeed::OutsideShared { side, distance: distance as u64, bytes, stores }
+        ViolationKind::OutsideShared { side, distance: distance as u64, bytes, stores }
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
             (first - 4, Side::Front, 4),
         ] {
             buffer.bytes[at] = 1;
-            let found = Misdeed::OutsideShared { side, distance, bytes: 1, stores: true };
+            let found = ViolationKind::OutsideShared { side, distance, bytes: 1, stores: true };
             assert_eq!(buffer.overrun(), Some(found.clone()));
             let address = buffer.bytes.as_ptr() as usize + at;
             assert_eq!(buffer.side(address, 1, true), found);

@@ -3,8 +3,9 @@
 use std::ffi::c_void;
 
 use super::decode::{operation, order, scope};
-use super::fiber::{Link, Polled, Shared, Suspension};
+use super::fiber::{Link, Polled, Suspension};
 use super::quiescence::scrub_stack;
+use super::shared::Shared;
 use super::violation::Violation;
 use crate::object::abi::{self, kind};
 use crate::observe::access::{Access, Operation, ThreadId};
@@ -50,8 +51,7 @@ pub(crate) extern "C-unwind" fn on_event(
         unsafe { (*link.yielder.get()).suspend(suspension) };
     }
     event.note_change(link, shared, suspends == Some(kind::SPIN));
-    // SAFETY: the observer outlives the run, and the engine does not use it while a fiber runs.
-    event.report(shared, unsafe { &mut *shared.observer });
+    shared.observe(|observer| event.report(shared, observer));
 }
 
 struct Event {
@@ -78,11 +78,11 @@ impl Event {
             let stores = self.kind() == kind::OUTSIDE_SHARED_STORE;
             // SAFETY: the block outlives its fibers; only a `Vec`'s address and length are read.
             let what = unsafe { &*link.buffer }.side(self.address, self.size().into(), stores);
-            shared.accuse(Violation { thread: self.thread, site: Some(self.site), what });
+            shared.add_violation(Violation { thread: self.thread, site: Some(self.site), what });
         } else if let Some(violation) =
             Violation::reported(self.thread, self.site, self.what, self.address)
         {
-            shared.accuse(violation);
+            shared.add_violation(violation);
         }
     }
 

@@ -1,18 +1,23 @@
 //! Running launches: fibers, blocks, barriers, waits, and how a run ends.
 
+mod block;
 mod block_buffer;
 mod decode;
 mod engine;
 mod event;
 pub mod fault;
 mod fiber;
+mod launch;
 mod outcome;
 mod quiescence;
+mod residency;
+mod shared;
 mod stack;
 mod violation;
 mod waiters;
+mod waiting;
 
-pub use engine::{RankLaunch, run};
+pub use launch::{RankLaunch, run};
 pub use outcome::{Divergence, End, Outcome, RankOutcome, Wait, Waiting};
 pub use stack::STACK_BYTES;
-pub use violation::{Misdeed, Side, Violation};
+pub use violation::{Side, Violation, ViolationKind};

@@ -23,11 +23,11 @@ pub(crate) fn scrub_stack() {
 
 /// States that all waiting fibers have been in since anything was written.
 #[derive(Debug, Default)]
-pub(crate) struct Stillness {
+pub(crate) struct Quiescence {
     states: Vec<u64>,
 }
 
-impl Stillness {
+impl Quiescence {
     /// Something was written.
     pub(crate) fn forget(&mut self) {
         self.states.clear();

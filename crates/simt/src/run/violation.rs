@@ -16,12 +16,12 @@ pub struct Violation {
     /// Offset of the instruction in the object, where it is known.
     pub site: Option<usize>,
     /// What.
-    pub what: Misdeed,
+    pub what: ViolationKind,
 }
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Misdeed {
+pub enum ViolationKind {
     /// An access whose address is no multiple of its size or of its type's alignment.
     Misaligned {
         /// The address.
@@ -74,7 +74,7 @@ impl Violation {
             kind::MISALIGNED => {
                 // SAFETY: the kernel's handler passes a violation that lives during the call.
                 let violation = unsafe { &*(address as *const abi::Violation) };
-                Misdeed::Misaligned {
+                ViolationKind::Misaligned {
                     address: violation.value,
                     bytes: violation.bytes,
                     stores: violation.stores != 0,
@@ -87,7 +87,7 @@ impl Violation {
                     (violation.value, CStr::from_ptr(violation.name))
                 };
                 let array = array.to_string_lossy().trim_matches('\'').to_owned();
-                Misdeed::Index { index, array }
+                ViolationKind::Index { index, array }
             }
             // Atomics, volatile accesses and packets need the alignment of their size.
             kind::ATOMIC_LOAD
@@ -103,7 +103,7 @@ impl Violation {
                 let address = address as u64;
                 let loads = [kind::ATOMIC_LOAD, kind::VOLATILE_READ, kind::PACKET_LOAD];
                 let stores = !loads.contains(&(event & 0x7f));
-                (!is_aligned).then_some(Misdeed::Misaligned { address, bytes, stores })?
+                (!is_aligned).then_some(ViolationKind::Misaligned { address, bytes, stores })?
             }
             _ => return None,
         };
@@ -112,7 +112,7 @@ impl Violation {
 
     /// Whether it is the same one again.
     pub(crate) fn is_like(&self, other: &Violation) -> bool {
-        let kind = std::mem::discriminant::<Misdeed>;
+        let kind = std::mem::discriminant::<ViolationKind>;
         self.thread.rank == other.thread.rank
             && self.site == other.site
             && kind(&self.what) == kind(&other.what)

@@ -6,9 +6,11 @@ use std::ops::Range;
 use collectives::Rank;
 
 use super::clock::Epoch;
+use super::conflict::{forget_releases, is_known, race_kind};
 use super::history::{self, Flag, Missing, Race, RaceKind};
-use super::shadow::{Cell, Class, FlagStore, GRANULE, Head, Packet, Record, Shadow};
-use super::threads::{FlagLoad, Threads, distance, includes, index};
+use super::shadow::{Class, FlagStore, GRANULE, Packet, Record, Shadow};
+use super::synchronise::{acquire, release};
+use super::threads::{Threads, index};
 use super::weak::Weak;
 use crate::observe::access::{Access, Operation, Order, Scope, ThreadId};
 use crate::observe::observer::Observer;
@@ -210,128 +212,27 @@ impl Races {
         }
     }
 
-    /// The acquiring side of an atomic: what it learns from what was released at its location.
-    fn acquire(&mut self, access: &Access) {
-        let slot = self.threads.slot(access.thread);
-        let location = self.shadow.cell(access.address).location(access.address, access.size);
-        let thread = self.threads.get(slot);
-        let mut learned = Vec::new();
-        for Head { scope, stamp } in &location.heads {
-            let owner = self.threads.get(stamp.epoch.slot as usize).id;
-            if includes(owner, *scope, thread.id) && includes(thread.id, access.scope, owner) {
-                learned.push((index(distance(thread.id, owner)), stamp.clone()));
-            }
-        }
-        let store = location.store;
-        let thread = self.threads.get_mut(slot);
-        for (distance, stamp) in learned {
-            if access.order.acquires() {
-                thread.acquire(&stamp);
-            } else if !thread.clock.knows(stamp.epoch) {
-                let pending = &mut thread.pending[distance];
-                pending.retain(|other| other.epoch.slot != stamp.epoch.slot);
-                pending.push(stamp);
-            }
-        }
-        if let Some(store) = store.filter(|store| store.access.thread != access.thread) {
-            thread.remember(FlagLoad { access: *access, store, time: self.time });
-        }
-    }
-
-    /// The releasing side of an atomic write.
-    fn release(&mut self, access: &Access, updates: bool) {
-        let slot = self.threads.slot(access.thread);
-        let thread = self.threads.get(slot);
-        let new: Vec<Head> = if access.order.releases() {
-            vec![Head { scope: access.scope, stamp: thread.stamp() }]
-        } else {
-            // A fence in front of it publishes, at the narrower of both scopes.
-            let fences = [Scope::Block, Scope::Agent, Scope::System].into_iter();
-            let fences = fences.zip(&thread.fenced);
-            let heads = fences.filter_map(|(fence, stamp)| {
-                Some(Head { scope: fence.min(access.scope), stamp: stamp.clone()? })
-            });
-            heads.collect()
-        };
-        let location = self.shadow.cell(access.address).location(access.address, access.size);
-        if updates {
-            // A read-modify-write goes on with the release sequence, if every link holds.
-            let linked = location.last.is_none_or(|(last, scope)| {
-                let last = self.threads.get(last as usize).id;
-                includes(thread.id, access.scope, last) && includes(last, scope, thread.id)
-            });
-            if !linked {
-                location.heads.clear();
-            }
-        } else if access.order.releases() {
-            location.heads.clear();
-        } else {
-            // A thread's own relaxed store goes on with its own release (PTX ISA 8.8, pattern 2).
-            location.heads.retain(|head| head.stamp.epoch.slot as usize == slot);
-        }
-        for head in new {
-            location.heads.retain(|old| {
-                (old.stamp.epoch.slot, old.scope) != (head.stamp.epoch.slot, head.scope)
-            });
-            location.heads.push(head);
-        }
-        location.last = Some((slot as u32, access.scope));
-        let released = location.heads.iter().map(|head| head.scope).max();
-        location.store = Some(FlagStore { access: *access, released, time: self.time });
-        if access.order.releases() {
-            self.threads.get_mut(slot).bump();
-        }
-    }
-
     fn atomically(&mut self, access: &Access) {
         let (reads, writes) = match access.operation {
             Operation::AtomicUpdate => (true, true),
             operation => (!operation.writes(), operation.writes()),
         };
         self.check(access, Class { writes, atomic: Some(access.scope) });
+        let slot = self.threads.slot(access.thread);
+        let Races { threads, shadow, weak, time, .. } = self;
+        let location = shadow.cell(access.address).location(access.address, access.size);
         if reads {
-            self.acquire(access);
-            if access.order.acquires() {
-                self.refresh(access.thread);
+            acquire(threads, location, slot, access, *time);
+            if let Some(weak) = weak
+                && access.order.acquires()
+            {
+                weak.refresh(slot, threads);
             }
         }
         if writes {
-            self.release(access, reads);
+            release(threads, location, slot, access, reads, *time);
         }
     }
-}
-
-/// A plain store ends what was released at the atomic locations that it overlaps.
-fn forget_releases(cell: &mut Cell, bytes: Range<usize>) {
-    for location in &mut cell.locations {
-        if location.address < bytes.end && bytes.start < location.address + location.size as usize {
-            location.heads.clear();
-            location.store = None;
-        }
-    }
-}
-
-/// Whether the same thread has done the like in the same epoch: the common case.
-fn is_known(cell: &Cell, new: &Record) -> bool {
-    cell.records
-        .iter()
-        .any(|old| old.epoch == new.epoch && old.mask & new.mask == new.mask && old.supersedes(new))
-}
-
-/// How two unordered overlapping accesses race, if they do.
-fn race_kind(old: &Record, new: &Record) -> Option<RaceKind> {
-    if !old.class.writes && !new.class.writes {
-        return None;
-    }
-    let (Some(old_scope), Some(new_scope)) = (old.class.atomic, new.class.atomic) else {
-        return Some(RaceKind::Plain);
-    };
-    if !old.is_same_atomic(new) {
-        return Some(RaceKind::MixedSize);
-    }
-    let (one, other) = (old.access.thread, new.access.thread);
-    let mutual = includes(one, old_scope, other) && includes(other, new_scope, one);
-    (!mutual).then_some(RaceKind::Scope)
 }
 
 impl Observer for Races {

@@ -8,9 +8,11 @@
 //! order everything: a detector watches one set of co-resident launches.
 
 mod clock;
+mod conflict;
 mod detector;
 mod history;
 mod shadow;
+mod synchronise;
 #[cfg(test)]
 mod tests;
 mod threads;
