@@ -1,6 +1,6 @@
 //! The binary alone, and the verbs around `run`.
 
-use rankcheck_tests::{CORRECT, Project};
+use rankcheck_tests::{CORRECT, MANIFEST, Project};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
 
@@ -123,4 +123,48 @@ fn a_json_report_names_no_person_and_no_machine() {
     assert!(!said.stdout.contains("secret"), "{}", said.stdout);
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     assert!(!said.stdout.contains(&format!("\"{host}\"")), "{}", said.stdout);
+}
+
+#[test]
+fn a_kernel_of_compiled_objects_is_listed_explained_and_unsupported_where_it_has_none() {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    let manifest = MANIFEST.replace("source: k.hip", "object: {sm_90: k.cubin, gfx950: k.hsaco}");
+    project.write("kernels/k.yaml", &manifest);
+    project.write("kernels/k.cubin", "for one architecture");
+    project.write("kernels/k.hsaco", "for another");
+    let id = "t/s/k.base/w2/g0+1x2/f16/9x33/tdefault/bdefault";
+    let listed = project.run(&["list"]);
+    assert!(listed.stdout.contains(id), "{}{}", listed.stdout, listed.stderr);
+    let explained = project.run(&["explain", id]);
+    assert_eq!(explained.code, Some(0), "{}", explained.stderr);
+    let unsupported =
+        "needs a compiled object for cpu (manifest: object), found objects for gfx950, sm_90";
+    assert!(explained.stdout.contains(unsupported), "{}", explained.stdout);
+    let (said, report) = project.json(&[]);
+    assert_eq!(said.code, Some(4), "{}", said.stdout);
+    assert_eq!(report["summary"]["unsupported"], 2);
+    let needed = &report["cases"][0]["reason"]["needed"];
+    assert_eq!(needed, "a compiled object for cpu (manifest: object)");
+}
+
+#[test]
+fn the_cache_says_its_size_and_is_cleared() {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    // A cache of its own: others run while this one is cleared.
+    let cache = project.path().join("own-cache");
+    let run = |arguments: &[&str]| {
+        let output = project.command(arguments).env("RANKCHECK_CACHE", &cache).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(run(&["run"]).0, Some(0));
+    let (code, said) = run(&["cache"]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("     1 compiled objects, "), "{said}");
+    assert!(said.contains("     1 copies of the binary's own files, "), "{said}");
+    let (_, said) = run(&["cache", "--limit", "1GiB", "--older-than", "1d"]);
+    assert!(said.starts_with("removed 0 entries"), "{said}");
+    let (_, said) = run(&["cache", "--clear"]);
+    assert!(said.starts_with("removed 2 entries, "), "{said}");
+    assert!(said.contains("     0 compiled objects, 0 bytes\n"), "{said}");
+    assert_eq!(run(&["run"]).0, Some(0), "what is missing is made again");
 }

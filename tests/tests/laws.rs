@@ -224,7 +224,7 @@ fn law_8_the_same_seed_gives_the_same_bytes() {
     };
     assert_eq!(findings("7"), findings("7"));
     assert_ne!(findings("7"), findings("8"));
-    let flags = kernels::compiler::FLAGS;
+    let flags = kernels::compile::FLAGS;
     assert!(flags.contains(&"-ffp-contract=off") && flags.contains(&"-march=x86-64-v2"));
     assert!(!flags.iter().any(|flag| flag.contains("native")));
 }

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use collectives::Tile;
-
-use crate::manifest::{ArgumentSpec, Manifest};
+use crate::code::{Code, SourceFile};
+use crate::manifest::{Manifest, validate};
 use crate::symbols::nearest;
 use crate::yaml::{self, YamlError};
 
@@ -23,16 +22,33 @@ pub struct Embedded {
 /// A kernel that was found.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What it says about itself.
+    /// What the kernel's author says about it.
     pub manifest: Manifest,
-    /// The manifest's file.
+    /// The manifest's path as it is shown to people.
     pub manifest_path: PathBuf,
-    /// The source's file.
-    pub source_path: PathBuf,
-    /// The source's path as it is shown to people.
-    pub source_name: String,
+    /// What runs when the kernel is launched.
+    pub code: Code,
     /// Where `#include` looks besides the source's own folder.
     pub include: Vec<PathBuf>,
+}
+
+impl Kernel {
+    /// The file that stands for the kernel in messages and reports: its source, or the manifest
+    /// where the kernel has none.
+    pub fn shown_file(&self) -> String {
+        match &self.code {
+            Code::Source(source) => source.name.clone(),
+            Code::Objects(_) | Code::Host => self.manifest_path.display().to_string(),
+        }
+    }
+
+    /// The source; `None` for a kernel of given objects and for one that a host program launches.
+    pub fn source(&self) -> Option<&SourceFile> {
+        match &self.code {
+            Code::Source(source) => Some(source),
+            Code::Objects(_) | Code::Host => None,
+        }
+    }
 }
 
 /// A kernel that cannot be had.
@@ -190,22 +206,10 @@ impl Library {
         let manifest: Manifest = yaml::parse(&shown(path), &text)?;
         let invalid = |reason: String| LibraryError::Invalid { file: shown(path), reason };
         validate(&manifest).map_err(invalid)?;
-        let source_path = match &manifest.source {
-            Some(source) => path.with_file_name(source),
-            None if manifest.is_host_program() => path.to_owned(),
-            None => {
-                let why = "compiled objects need a GPU: give a `source` for the CPU";
-                return Err(invalid(why.into()));
-            }
-        };
-        if !source_path.is_file() {
-            let source = manifest.source.as_deref().unwrap_or_default();
-            return Err(invalid(format!("there is no source `{source}` beside the manifest")));
-        }
+        let code = Code::of(&manifest, path, &shown).map_err(invalid)?;
         let kernel = Arc::new(Kernel {
-            source_name: shown(&source_path).display().to_string(),
             manifest_path: shown(path),
-            source_path,
+            code,
             include: self.include.clone(),
             manifest,
         });
@@ -241,43 +245,4 @@ fn named_kernel(text: &str) -> Option<String> {
     }
     let name = value("kernel:")?.split('#').next().unwrap_or_default();
     Some(name.trim().trim_matches(['"', '\'']).to_owned())
-}
-
-/// What parsing cannot see.
-fn validate(manifest: &Manifest) -> Result<(), String> {
-    if manifest.source.is_some() && manifest.object.is_some() {
-        return Err("give either `source` or `object`".into());
-    }
-    if manifest.is_host_program() && !manifest.devices.is_empty() {
-        return Err(
-            "give `source` or `object`, or `devices: []` where a host program launches it".into()
-        );
-    }
-    if manifest.variants.is_empty() {
-        return Err("`variants` is empty: name at least one entry".into());
-    }
-    for (name, variant) in &manifest.variants {
-        let Tile { m, n } = variant.tile;
-        if m == 0 || n == 0 || variant.blocks == 0 {
-            return Err(format!("variant `{name}`: tile and blocks must be at least 1"));
-        }
-        let good = |c: char| c.is_ascii_alphanumeric() || "_:<>, ()+-*/".contains(c);
-        if variant.entry.is_empty() || !variant.entry.chars().all(good) {
-            return Err(format!("variant `{name}`: `{}` is not a function's name", variant.entry));
-        }
-    }
-    crate::reduction::output_init(&manifest.steps)?;
-    for argument in &manifest.args {
-        if let ArgumentSpec::Ptr(region) = argument {
-            let known: Vec<String> = ["input".to_owned(), "output".to_owned()]
-                .into_iter()
-                .chain(manifest.workspace.keys().map(|name| format!("workspace.{name}")))
-                .collect();
-            if !known.contains(region) {
-                let nearest = nearest(region, known.iter().map(String::as_str));
-                return Err(format!("unknown region `{region}` (did you mean `{nearest}`?)"));
-            }
-        }
-    }
-    Ok(())
 }

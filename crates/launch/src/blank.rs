@@ -33,7 +33,7 @@ pub(crate) fn blank(case: &Case, mode: Mode, around: &Surroundings) -> CaseResul
         around.replay_arguments
     );
     let source = Source {
-        path: case.kernel.source_name.clone(),
+        path: case.kernel.shown_file(),
         commit: around.commit.clone(),
         dirty: around.dirty,
         sha256: String::new(),

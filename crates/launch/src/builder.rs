@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use kernels::{Build, BuildError, Cache, DeviceName, Object, Recipe, Toolchain};
+use kernels::{
+    Build, BuildError, Cache, Code, DeviceName, Kernel, MissingCode, Object, Recipe, Toolchain,
+};
 use scenario::Case;
 
 /// A place for one object.
@@ -14,15 +16,14 @@ type Slot = Arc<OnceLock<Result<Object, BuildError>>>;
 #[derive(Debug)]
 pub struct Builder {
     cache: Cache,
-    toolchain: Toolchain,
+    toolchain: Arc<dyn Toolchain>,
     objects: Mutex<BTreeMap<String, Slot>>,
     compiled: AtomicUsize,
 }
 
 impl Builder {
     /// A builder with this cache and toolchain.
-    pub fn new(cache: Cache, toolchain: impl Into<Toolchain>) -> Builder {
-        let toolchain = toolchain.into();
+    pub fn new(cache: Cache, toolchain: Arc<dyn Toolchain>) -> Builder {
         Builder { cache, toolchain, objects: Mutex::default(), compiled: AtomicUsize::new(0) }
     }
 
@@ -40,14 +41,18 @@ impl Builder {
             objects.entry(recipe.identity()).or_default().clone()
         };
         slot.get_or_init(|| {
-            let object = match &self.toolchain {
-                Toolchain::Host(compiler) => recipe.make(&self.cache, compiler),
-                Toolchain::Runtime(compiler) => recipe.make_for_gpu(&self.cache, &**compiler),
-            }?;
+            let object = recipe.make(&self.cache, &*self.toolchain)?;
             self.compiled.fetch_add(usize::from(object.fresh), Ordering::Relaxed);
             Ok(object)
         })
         .clone()
+    }
+
+    /// What is missing to run a kernel of given objects on this builder's architecture; `None`
+    /// where nothing is, and for kernels that are compiled.
+    pub fn missing_code(&self, kernel: &Kernel) -> Option<MissingCode> {
+        let Code::Objects(objects) = &kernel.code else { return None };
+        objects.for_architecture(&self.toolchain.architecture()?).err()
     }
 
     /// How many were compiled rather than found.

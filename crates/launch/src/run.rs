@@ -184,8 +184,10 @@ impl<'a> Run<'a> {
             return Err(Ended::Unsupported(Reason::new(needed, "a run of rankcheck's own")));
         }
         let device = around.builder.device();
+        let missing = || around.builder.missing_code(&case.kernel);
+        let missing = || missing().map(|missing| Reason::new(missing.needed, missing.found));
         let shared = || sharing_gpus(case, mode, around);
-        if let Some(reason) = case.unsupported(device).or_else(shared) {
+        if let Some(reason) = case.unsupported(device).or_else(missing).or_else(shared) {
             return Err(Ended::Unsupported(reason));
         }
         let failed = |kind, call, error: String| {
@@ -736,8 +738,8 @@ impl<'a> Run<'a> {
             plan: &self.plan,
             call,
             object: &self.objects[call].path,
-            source_name: &self.case.kernel.source_name,
-            source_path: &self.case.kernel.source_path,
+            source_name: self.case.kernel.source().map_or("none", |source| &source.name),
+            source_path: self.case.kernel.source().map_or("none".as_ref(), |source| &source.path),
             one_rank_a_process: self.mode == Mode::Process,
             waits: self.case.waits(),
         }

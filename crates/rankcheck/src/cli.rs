@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    build, doctor, exec, explain, fuzz, judge, list, new, perflog, run, schema, selftest, tuner,
+    build, cache, doctor, exec, explain, fuzz, judge, list, new, perflog, run, schema, selftest,
+    tuner,
 };
 use crate::exit::Exit;
 use crate::machine::MissingDevice;
@@ -24,6 +25,8 @@ enum Verb {
     Run(run::Arguments),
     /// Compile the objects that a run would take, and run nothing.
     Build(build::Arguments),
+    /// Say how large the cache of compiled objects is, and make it smaller.
+    Cache(cache::Arguments),
     /// List the cases that a run would take.
     List(list::Arguments),
     /// Explain a case: shapes, arguments, heap map; or `args`: the symbols of manifests.
@@ -63,6 +66,7 @@ pub fn main() -> ExitCode {
     let result = match cli.verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Build(arguments) => build::run(&arguments),
+        Verb::Cache(arguments) => cache::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Schema(arguments) => schema::run(&arguments),

@@ -64,7 +64,7 @@ impl Facts {
 
     /// The identity of a program: its file, and the working tree.
     pub(crate) fn identity(&self, program: &Program) -> Identity {
-        let hash = std::fs::read(&program.path).map(|bytes| kernels::cache::hash(&bytes));
+        let hash = std::fs::read(&program.path).map(|bytes| kernels::hash(&bytes));
         let source = Source {
             path: shown(&program.path),
             commit: self.environment.commit.clone(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use device::cuda::{Gpu, Nvrtc, judge};
@@ -73,7 +74,7 @@ impl std::error::Error for MissingDevice {}
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub target: Target,
-    pub toolchain: Toolchain,
+    pub toolchain: Arc<dyn Toolchain>,
     pub budget: Budget,
     /// The GPUs in use.
     pub gpus: Vec<Gpu>,
@@ -185,7 +186,7 @@ impl DeviceArguments {
         let memory = gpus.iter().map(|gpu| gpu.memory_bytes).min().unwrap_or(0);
         Ok(Machine {
             target: Target::Cuda { gpus: numbers, judge, sanitizer },
-            toolchain: Toolchain::Runtime(nvrtc.shared()),
+            toolchain: Arc::new(nvrtc),
             budget: Budget::new((memory as f64 * PART) as u64),
             gpus,
         })
@@ -197,7 +198,7 @@ impl Machine {
     pub(crate) fn cpu(compiler: Compiler) -> Machine {
         Machine {
             target: Target::Cpu,
-            toolchain: compiler.into(),
+            toolchain: Arc::new(compiler),
             budget: Budget::of_this_machine(),
             gpus: Vec::new(),
         }

@@ -216,8 +216,10 @@ impl<'a> Shrinker<'a> {
 
 /// Whether two cases judge one source.
 fn same_kernel(one: &Case, other: &Case) -> bool {
-    let path = |case: &Case| case.kernel.source_path.canonicalize().ok();
-    one.variant == other.variant && path(one) == path(other)
+    let paths = |case: &Case| -> Vec<_> {
+        case.kernel.code.files().iter().map(|file| file.path.canonicalize().ok()).collect()
+    };
+    one.variant == other.variant && paths(one) == paths(other)
 }
 
 /// Reads what [`launch::schedules::show_turns`] writes.

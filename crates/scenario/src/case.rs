@@ -132,11 +132,6 @@ impl Case {
 
     /// How it is shown: `cpu-logical::<id>`.
     pub fn name(&self, device: DeviceName, mode: Mode) -> String {
-        let device = match device {
-            DeviceName::Cpu => "cpu",
-            DeviceName::Cuda => "cuda",
-            DeviceName::Hip => "hip",
-        };
         format!("{device}-{mode}::{}", self.id)
     }
 
@@ -149,6 +144,9 @@ impl Case {
                 format!("a kernel for {device:?}").to_lowercase(),
                 format!("`devices: {devices}` in its manifest"),
             ));
+        }
+        if let Some(missing) = self.kernel.code.missing_on(device) {
+            return Some(Reason::new(missing.needed, missing.found));
         }
         self.no_such_type(device).or_else(|| self.unserved())
     }

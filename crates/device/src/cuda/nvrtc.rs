@@ -2,9 +2,8 @@
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use kernels::{Compiled, RuntimeCompiler};
+use kernels::{CompileFailure, CompileJob, Compiled, DeviceName, ObjectKind, Toolchain};
 
 use super::library::{self, MissingLibrary, functions};
 
@@ -69,8 +68,8 @@ impl Nvrtc {
         Ok(Nvrtc { functions, path, version: (major, minor), includes, architecture })
     }
 
-    /// Its version.
-    pub fn version(&self) -> String {
+    /// The library's version, such as `12.8`.
+    pub fn release(&self) -> String {
         format!("{}.{}", self.version.0, self.version.1)
     }
 
@@ -84,17 +83,12 @@ impl Nvrtc {
         &self.includes
     }
 
-    /// As a compiler of kernels.
-    pub fn shared(self) -> Arc<dyn RuntimeCompiler> {
-        Arc::new(self)
-    }
-
     fn run(
         &self,
         program: Program,
         options: &[CString],
         names: &[CString],
-    ) -> Result<Compiled, String> {
+    ) -> Result<(Vec<u8>, Vec<String>), String> {
         for name in names {
             // SAFETY: the program is not compiled yet; the name ends with zero.
             if unsafe { (self.functions.name_expression)(program, name.as_ptr()) } != 0 {
@@ -122,7 +116,7 @@ impl Nvrtc {
             symbols.push(unsafe { CStr::from_ptr(lowered) }.to_string_lossy().into_owned());
         }
         let object = self.text(program, self.functions.object_size, self.functions.object);
-        Ok(Compiled { object, symbols })
+        Ok((object, symbols))
     }
 
     /// Bytes that a pair of functions (how many, then which) gives.
@@ -142,19 +136,14 @@ impl Nvrtc {
         unsafe { get(program, buffer.as_mut_ptr().cast()) };
         buffer
     }
-}
 
-impl RuntimeCompiler for Nvrtc {
-    fn identity(&self) -> String {
-        format!("nvrtc {} {}", self.version(), self.architecture)
-    }
-
-    fn compile(
-        &self,
+    /// The module of a unit and how it calls `names`, or the compiler's own messages.
+    fn module<'a>(
+        &'a self,
         unit: &str,
-        folders: &[PathBuf],
+        folders: impl Iterator<Item = &'a Path>,
         names: &[String],
-    ) -> Result<Compiled, String> {
+    ) -> Result<(Vec<u8>, Vec<String>), String> {
         let plain = |text: &str| CString::new(text).map_err(|_| "a zero byte".to_owned());
         let mut options = vec![
             format!("--gpu-architecture={}", self.architecture),
@@ -163,7 +152,7 @@ impl RuntimeCompiler for Nvrtc {
             "--fmad=false".into(),
             "--generate-line-info".into(),
         ];
-        for folder in folders.iter().chain(&self.includes) {
+        for folder in folders.chain(self.includes.iter().map(PathBuf::as_path)) {
             options.push(format!("--include-path={}", folder.display()));
         }
         let options = options.iter().map(|o| plain(o)).collect::<Result<Vec<_>, _>>()?;
@@ -189,6 +178,44 @@ impl RuntimeCompiler for Nvrtc {
         // SAFETY: created above, destroyed once.
         unsafe { (self.functions.destroy)(&mut program) };
         result
+    }
+}
+
+impl Toolchain for Nvrtc {
+    fn device(&self) -> DeviceName {
+        DeviceName::Cuda
+    }
+
+    fn version(&self) -> String {
+        self.identity()
+    }
+
+    fn identity(&self) -> String {
+        format!("nvrtc {} {}", self.release(), self.architecture)
+    }
+
+    fn architecture(&self) -> Option<String> {
+        Some(self.architecture.clone())
+    }
+
+    fn include_folder(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn prelude(&self) -> &'static str {
+        "rc_nvrtc.h"
+    }
+
+    fn object_kind(&self) -> ObjectKind {
+        ObjectKind::Module
+    }
+
+    fn compile(&self, job: &CompileJob<'_>) -> Result<Compiled, CompileFailure> {
+        let folders = job.beside.into_iter().chain(job.folders.iter().map(PathBuf::as_path));
+        let made = self.module(job.unit, folders, job.entries);
+        let (object, symbols) = made.map_err(CompileFailure::Refused)?;
+        // The library does not say which headers it read.
+        Ok(Compiled { object, symbols, headers: None })
     }
 }
 

@@ -2,8 +2,8 @@
 //! to see that kernels compile for one, and to carry the cache to machines without a compiler.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use anyhow::bail;
 use clap::Args;
@@ -36,11 +36,9 @@ pub(crate) struct Arguments {
 /// Compiles every object once and prints those that do not compile.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let device = arguments.device.name();
-    let (toolchain, build): (Toolchain, _) = match device {
-        DeviceName::Cpu => (Compiler::find()?.into(), Build::Fast),
-        DeviceName::Cuda => {
-            (Toolchain::Runtime(Nvrtc::find(arguments.capability)?.shared()), Build::Gpu(device))
-        }
+    let (toolchain, build): (Arc<dyn Toolchain>, _) = match device {
+        DeviceName::Cpu => (Arc::new(Compiler::find()?), Build::Fast),
+        DeviceName::Cuda => (Arc::new(Nvrtc::find(arguments.capability)?), Build::Gpu(device)),
         DeviceName::Hip => bail!("this build compiles for CPUs and NVIDIA GPUs"),
     };
     let shelf = Shelf::open(&arguments.select.kernels)?;

@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     match Nvrtc::find(0) {
         Ok(nvrtc) => {
-            let found = format!("{} ({})", nvrtc.version(), nvrtc.path().display());
+            let found = format!("{} ({})", nvrtc.release(), nvrtc.path().display());
             line(
                 "NVRTC",
                 &found,

@@ -78,7 +78,9 @@ fn case_text(case: &Case) -> anyhow::Result<String> {
     let _ = writeln!(
         text,
         "  kernel      {} variant {} ({})",
-        kernel.manifest.kernel, case.variant, kernel.source_name
+        kernel.manifest.kernel,
+        case.variant,
+        kernel.shown_file()
     );
     let _ = writeln!(text, "  entry       {}", case.variant().entry);
     let _ = writeln!(

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 
 pub(crate) mod build;
+pub(crate) mod cache;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;

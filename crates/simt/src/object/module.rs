@@ -70,7 +70,7 @@ impl Module {
             .write_all(object)
             .map_err(|error| failed(&error))?;
         let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
-        // SAFETY: the object was built by `kernels::build` from the user's source; loading it runs
+        // SAFETY: the object was built by `kernels::compile` from the user's source; loading it runs
         // its initialisers. Rank processes exist to run such code.
         let library = unsafe { libloading::Library::new(path) }
             .map_err(|error| ModuleError::Load(reason(&error)))?;

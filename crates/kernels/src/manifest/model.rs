@@ -1,4 +1,4 @@
-//! What a kernel says about itself.
+//! The keys of a manifest, as they are read.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,11 @@ use collectives::{BetweenCalls, Collective, DType, Init, Judge, Op, Tile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::arguments::ArgumentSpec;
+use super::device::DeviceName;
+use super::scalar::ScalarType;
 use crate::expression::Expression;
-use crate::reduction::{FloatValue, ReductionSpec, Step};
-
-/// Where kernel code runs.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum DeviceName {
-    /// The host's processor.
-    Cpu,
-    /// An NVIDIA GPU.
-    Cuda,
-    /// An AMD GPU.
-    Hip,
-}
+use crate::reduction::{ReductionSpec, Step};
 
 /// A kernel's manifest, as its author writes it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -36,7 +25,8 @@ pub struct Manifest {
     /// HIP or CUDA C++ source, beside the manifest. Without source and object, and with
     /// `devices: []`, the manifest speaks for a kernel that a host program launches.
     pub source: Option<String>,
-    /// Compiled objects by architecture, beside the manifest.
+    /// Compiled objects beside the manifest, by architecture (`sm_90`, `gfx950`); the key
+    /// `metadata` names what Triton wrote beside them.
     pub object: Option<BTreeMap<String, String>>,
     /// Where it can run.
     #[serde(default = "every_device")]
@@ -183,187 +173,13 @@ pub struct WorkspaceSpec {
     pub judge: Judge,
 }
 
-/// Scalar types of arguments and workspaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum ScalarType {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-}
-
-impl ScalarType {
-    /// Size in bytes.
-    pub const fn bytes(self) -> u64 {
-        match self {
-            ScalarType::I8 | ScalarType::U8 => 1,
-            ScalarType::I16 | ScalarType::U16 => 2,
-            ScalarType::I32 | ScalarType::U32 => 4,
-            ScalarType::I64 | ScalarType::U64 => 8,
-        }
-    }
-
-    /// Little-endian bytes of a value.
-    ///
-    /// # Errors
-    /// A value that the type cannot hold.
-    pub fn encode(self, value: i64) -> Result<Vec<u8>, String> {
-        let bits = self.bytes() * 8;
-        let signed =
-            matches!(self, ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64);
-        let fits = match (signed, bits) {
-            (_, 64) => signed || value >= 0,
-            (true, _) => (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(&value),
-            (false, _) => (0..1i64 << bits).contains(&value),
-        };
-        if !fits {
-            return Err(format!("{value} does not fit in {}", format!("{self:?}").to_lowercase()));
-        }
-        Ok(value.to_le_bytes()[..self.bytes() as usize].to_vec())
-    }
-}
-
-/// One parameter of an entry.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ArgumentSpec {
-    /// A region of the rank's own heap: `input`, `output`, `workspace.NAME`.
-    Ptr(String),
-    /// An address in a region, also of the peer that a struct is about.
-    Address(AddressSpec),
-    /// A null pointer.
-    Null(NullOf),
-    /// A signed 8-bit integer.
-    I8(Expression),
-    /// An unsigned 8-bit integer.
-    U8(Expression),
-    /// A signed 16-bit integer.
-    I16(Expression),
-    /// An unsigned 16-bit integer.
-    U16(Expression),
-    /// A signed 32-bit integer.
-    I32(Expression),
-    /// An unsigned 32-bit integer.
-    U32(Expression),
-    /// A signed 64-bit integer.
-    I64(Expression),
-    /// An unsigned 64-bit integer.
-    U64(Expression),
-    /// A 32-bit float: a number, or an integer expression.
-    F32(FloatValue),
-    /// A 64-bit float: a number, or an integer expression.
-    F64(FloatValue),
-    /// An array over ranks, in device memory.
-    Table(TableSpec),
-    /// Several fields at once, laid out as C does.
-    Struct(StructSpec),
-}
-
-/// What a null stands for; only pointers may be null.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum NullOf {
-    /// A pointer.
-    Ptr,
-}
-
-/// An array with one entry a rank.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TableSpec {
-    /// What an entry is: `heap_base`, `rank`, `group_rank`, `scalar` (the factor of a premultiplied
-    /// sum), `send_rows`, `send_first`, `receive_rows`, `receive_first`, `remote_first` (rows of an
-    /// all_to_all to and from that rank, where they begin, and where the own part begins there), or a region whose address on that rank it is.
-    pub of: String,
-    /// Which ranks.
-    pub over: Over,
-    /// The entry's type.
-    #[serde(rename = "as")]
-    pub element: ScalarType,
-    /// By device pointer, or the array itself.
-    #[serde(default)]
-    pub pass: Pass,
-    /// Entries of an array passed by value, where it is longer than the ranks.
-    pub length: Option<u64>,
-}
-
-/// Which ranks a table runs over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Over {
-    /// All ranks, by rank.
-    World,
-    /// The group's members, by group rank.
-    Group,
-    /// The group's members but the rank itself.
-    Peers,
-}
-
-/// How an aggregate reaches the kernel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Pass {
-    /// A pointer to device memory.
-    #[default]
-    Pointer,
-    /// The bytes themselves.
-    Value,
-}
-
-/// An address in a region.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AddressSpec {
-    /// The region: `input`, `output`, `workspace.NAME`.
-    pub of: String,
-    /// On whose heap.
-    #[serde(default)]
-    pub on: On,
-    /// Bytes behind its first element.
-    #[serde(default = "zero")]
-    pub bytes: Expression,
-}
-
-/// Whose heap an address is in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum On {
-    /// The rank's own.
-    #[default]
-    Own,
-    /// That of the rank which a struct `over` ranks is about.
-    Peer,
-}
-
-/// Several fields, laid out as C does.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StructSpec {
-    /// In order.
-    pub fields: Vec<ArgumentSpec>,
-    /// An array of them, one a rank.
-    pub over: Option<Over>,
-    /// By value, or by device pointer.
-    #[serde(default = "by_value")]
-    pub pass: Pass,
-}
-
-fn by_value() -> Pass {
-    Pass::Value
-}
 fn every_device() -> Vec<DeviceName> {
     vec![DeviceName::Cpu, DeviceName::Cuda, DeviceName::Hip]
 }
 fn yes() -> bool {
     true
 }
-fn zero() -> Expression {
+pub(super) fn zero() -> Expression {
     Expression::literal(0)
 }
 fn default_blocks() -> u32 {
@@ -424,35 +240,5 @@ impl Manifest {
             || self.args.iter().any(|argument| argument.mentions(symbol))
             || self.launch.grid.mentions(symbol)
             || self.launch.threads.mentions(symbol)
-    }
-}
-
-impl ArgumentSpec {
-    /// The expression of an integer argument, with its type.
-    pub fn integer(&self) -> Option<(ScalarType, &Expression)> {
-        match self {
-            ArgumentSpec::I8(e) => Some((ScalarType::I8, e)),
-            ArgumentSpec::U8(e) => Some((ScalarType::U8, e)),
-            ArgumentSpec::I16(e) => Some((ScalarType::I16, e)),
-            ArgumentSpec::U16(e) => Some((ScalarType::U16, e)),
-            ArgumentSpec::I32(e) => Some((ScalarType::I32, e)),
-            ArgumentSpec::U32(e) => Some((ScalarType::U32, e)),
-            ArgumentSpec::I64(e) => Some((ScalarType::I64, e)),
-            ArgumentSpec::U64(e) => Some((ScalarType::U64, e)),
-            ArgumentSpec::Ptr(_)
-            | ArgumentSpec::Address(_)
-            | ArgumentSpec::Null(_)
-            | ArgumentSpec::F32(_)
-            | ArgumentSpec::F64(_)
-            | ArgumentSpec::Table(_)
-            | ArgumentSpec::Struct(_) => None,
-        }
-    }
-
-    fn mentions(&self, symbol: &str) -> bool {
-        match self {
-            ArgumentSpec::Struct(spec) => spec.fields.iter().any(|field| field.mentions(symbol)),
-            other => other.integer().is_some_and(|(_, expression)| expression.mentions(symbol)),
-        }
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// `extern __shared__ float tile[];` becomes `float* tile = (float*)rc_dynamic_shared();` in a
 /// function, and an object that converts to the pointer at file scope.
-pub fn dynamic_shared(source: &str) -> String {
+pub(super) fn dynamic_shared(source: &str) -> String {
     let mut depth = 0i32;
     let mut output = String::with_capacity(source.len());
     for line in source.split_inclusive('\n') {
