@@ -4,6 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
 cargo clippy --locked --workspace --all-targets -- -D warnings
-# Private items too: what they link to is as easily renamed.
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 shellcheck ci/*.sh .ci/run

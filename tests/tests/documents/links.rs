@@ -165,3 +165,25 @@ fn evidence_is_dated_and_listed() {
     }
     assert!(seen > 3, "{seen} files");
 }
+
+#[test]
+fn files_that_are_named_exist() {
+    let folders = ["crates/", "ci/", ".ci/", "tests/", "examples/", "schema/", "docs/", "python/"];
+    let mut seen = 0;
+    for page in pages() {
+        let name = page.strip_prefix(root()).unwrap().display().to_string();
+        if name == "CHANGELOG.md" || name.starts_with("ci/evidence/") {
+            continue;
+        }
+        let text = words(&fs::read_to_string(&page).unwrap());
+        for code in text.split('`').skip(1).step_by(2) {
+            let file = code.split(' ').next().unwrap();
+            // `kernels/NAME/` stands for a name.
+            if folders.iter().any(|folder| file.starts_with(folder)) && !file.contains("NAME") {
+                assert!(root().join(file).exists(), "{name}: there is no {file}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 40, "{seen} files");
+}
