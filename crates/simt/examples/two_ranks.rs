@@ -1,3 +1,5 @@
+//! Runs a kernel on two ranks, by hand: the example of the crate's documentation.
+
 use collectives::{Collective, DType, Problem, Rank, Shape};
 use kernels::{Build, Cache, Compiler, Library, Recipe};
 use simt::{
@@ -63,7 +65,10 @@ fn main() {
     // Both ranks under ten schedules, each named by its seed, before a race detector.
     for seed in 0..10 {
         // SAFETY: both pointers are those of `heaps`, which lives until the end; no kernel runs now.
-        unsafe { [own, peer].map(|heap| (heap as *mut [u32; 64]).write([0; 64])) };
+        unsafe {
+            (own as *mut [u32; 64]).write([0; 64]);
+            (peer as *mut [u32; 64]).write([0; 64]);
+        }
         let mut schedule = Seeded::new(seed, 1, Idle::Deadlock, addresses.clone());
         let mut races = Races::new(addresses.clone());
         let mut launches = [launch(0, [own, peer]), launch(1, [peer, own])];

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the kernel itself wrote about its launch.
+/// What a kernel itself wrote about its launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRecord {
-    /// Rows of its tile.
+    /// The number of rows of its tile.
     pub tile_m: u32,
-    /// Columns of its tile.
+    /// The number of columns of its tile.
     pub tile_n: u32,
-    /// Members of its group.
+    /// The number of members of its group.
     pub group_size: u32,
-    /// Its grid.
+    /// The number of its blocks.
     pub blocks: u32,
-    /// Its threads a block.
+    /// The number of threads of each block.
     pub threads: u32,
 }

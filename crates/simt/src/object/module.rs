@@ -12,28 +12,28 @@ use super::segments::Segments;
 /// An object that cannot be loaded or does not fit its manifest.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ModuleError {
-    /// The dynamic loader's reason.
+    /// The object cannot be loaded, for the reason that the dynamic loader gives.
     #[error("the object does not load: {0}")]
     Load(String),
-    /// Built with other headers.
+    /// The object was built with headers of another version: theirs, then ours.
     #[error("the object was built with rankcheck headers of version {0}, this is version {1}")]
     Version(u32, u32),
-    /// The manifest's `args` do not fit the function.
+    /// The manifest's `args` do not fit the parameters of the function.
     #[error(
         "{entry}: {reason} (the manifest's `args` must be the function's parameters, in order)"
     )]
     Parameters {
-        /// The function.
+        /// The name of the function.
         entry: String,
-        /// What does not fit.
+        /// What does not fit, in words.
         reason: String,
     },
-    /// More static block-shared memory than any GPU has.
+    /// A kernel needs this many bytes of static block-shared memory, more than any GPU has.
     #[error(
         "a kernel needs {0} bytes of static block-shared memory, more than any GPU has ({STATIC_SHARED}; dynamic memory goes further: launch.shared_bytes)"
     )]
     SharedMemory(usize),
-    /// No such entry.
+    /// The object has no entry of this index.
     #[error("the object has no entry {0}")]
     NoEntry(usize),
 }
@@ -41,7 +41,7 @@ pub enum ModuleError {
 /// The most static block-shared memory of any GPU: what the largest have without asking for more.
 const STATIC_SHARED: usize = 64 << 10;
 
-/// A loaded object.
+/// A loaded object: the compiled kernels of one rank.
 #[derive(Debug)]
 pub struct Module {
     /// Keeps the object mapped. Dropped before `_file`.
@@ -57,7 +57,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Loads a copy of an object.
+    /// Loads a copy of an object, given as the bytes of its file.
     ///
     /// # Errors
     /// It is no shared object, lacks the table of entries, or has another version of it.
@@ -111,10 +111,10 @@ impl Module {
         Ok(unsafe { &*self.table().entries.add(index) })
     }
 
-    /// Sees that values fit an entry's parameters, by number and size.
+    /// Checks that values fit the parameters of entry `index`, by number and size.
     ///
     /// # Errors
-    /// The first difference.
+    /// The object has no such entry, or the values do not fit; the first difference is told.
     pub fn accepts(&self, index: usize, values: &Parameters) -> Result<(), ModuleError> {
         let entry = self.entry(index)?;
         // SAFETY: the build stores a string literal, and `parameter_count` parameters.
@@ -142,7 +142,8 @@ impl Module {
 
     /// Sets the thread that runs next.
     pub(crate) fn set_now(&self, thread: *mut abi::Thread) {
-        // SAFETY: a global of the object; this executor is its only user, on one OS thread.
+        // SAFETY: a global of the object, mapped as long as `self` lives; this executor is its only
+        // user, on one OS thread.
         unsafe { *self.table().now = thread };
     }
 
@@ -153,12 +154,14 @@ impl Module {
 
     /// Clears the launch record.
     pub(crate) fn clear_record(&self) {
-        // SAFETY: as in `set_now`.
+        // SAFETY: a global of the object, mapped as long as `self` lives; this executor is its only
+        // user, on one OS thread.
         unsafe { *self.table().record = abi::Record::default() };
     }
 
     pub(crate) fn record(&self) -> Option<LaunchRecord> {
-        // SAFETY: as in `set_now`.
+        // SAFETY: a global of the object, mapped as long as `self` lives; this executor is its only
+        // user, on one OS thread.
         let record = unsafe { *self.table().record };
         (record.written != 0).then_some(LaunchRecord {
             tile_m: record.tile_m,
@@ -169,7 +172,7 @@ impl Module {
         })
     }
 
-    /// Offset of an address in the object, to look its line up.
+    /// The offset of an address in the object in bytes, to look its line up.
     pub fn offset(&self, address: usize) -> usize {
         address.wrapping_sub(self.image.start)
     }

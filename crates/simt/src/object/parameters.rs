@@ -11,7 +11,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Parameters with these values, little endian, in order.
+    /// Parameters with these values, each as its bytes in little-endian order.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Parameters {
         let mut parameters = Parameters::default();
         for value in values {
@@ -25,7 +25,7 @@ impl Parameters {
         parameters
     }
 
-    /// Sizes of the values in bytes, in order.
+    /// The sizes of the values in bytes, in order.
     pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
         self.values.iter().map(|(_, bytes)| *bytes)
     }

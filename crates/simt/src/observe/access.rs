@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 /// A GPU thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ThreadId {
-    /// Its rank.
+    /// The rank that launched it.
     pub rank: Rank,
-    /// Its block.
+    /// The index of its block in the grid.
     pub block: u32,
-    /// Its index in the block.
+    /// Its index in the block, from 0.
     pub thread: u32,
 }
 
 impl ThreadId {
-    /// A number of its own.
+    /// A number that no other thread of a run has.
     pub(crate) fn key(self) -> u64 {
         u64::from(self.rank.0) << 56 | u64::from(self.block) << 24 | u64::from(self.thread)
     }
@@ -31,33 +31,33 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// What a thread does to memory.
+/// The ways in which a thread accesses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// A plain load.
+    /// A plain load, neither atomic nor volatile.
     Read,
-    /// A plain store.
+    /// A plain store, neither atomic nor volatile.
     Write,
-    /// A volatile load.
+    /// A load through a volatile pointer.
     VolatileRead,
-    /// A volatile store.
+    /// A store through a volatile pointer.
     VolatileWrite,
-    /// An atomic load.
+    /// An atomic load of any order and scope.
     AtomicLoad,
-    /// An atomic store.
+    /// An atomic store of any order and scope.
     AtomicStore,
-    /// An atomic read-modify-write.
+    /// An atomic read-modify-write, such as a fetch-and-add or a compare-and-swap.
     AtomicUpdate,
-    /// A store of data and flag in one unit.
+    /// A store of data and flag as one unit that is never seen in part (a packet).
     PacketStore,
-    /// A load of such a unit.
+    /// A load of a packet.
     PacketLoad,
-    /// The unit just loaded is the one that the thread waited for.
+    /// Not an access by itself: the packet just loaded is the one that the thread waited for.
     PacketMatch,
 }
 
 impl Operation {
-    /// Whether memory is changed.
+    /// Whether it may change memory.
     pub fn writes(self) -> bool {
         match self {
             Operation::Read
@@ -74,18 +74,18 @@ impl Operation {
     }
 }
 
-/// Memory order of an atomic or a fence.
+/// The memory order of an atomic or a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// No order.
+    /// It orders no other access.
     Relaxed,
-    /// Loads acquire.
+    /// What the writer had released is visible behind it.
     Acquire,
-    /// Stores release.
+    /// What came before it is visible to those who acquire it.
     Release,
-    /// Both.
+    /// Both acquire and release.
     AcquireRelease,
-    /// Both, and one total order.
+    /// Both, and all such operations have one total order.
     SequentiallyConsistent,
 }
 
@@ -101,34 +101,35 @@ impl Order {
     }
 }
 
-/// Which threads an atomic or a fence takes in.
+/// The set of threads for which an atomic or a fence orders accesses, seen from its own thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
-    /// The wave.
+    /// The threads of its wave.
     Wave,
-    /// The block.
+    /// The threads of its block.
     Block,
-    /// The rank's GPU.
+    /// The threads of its rank: a rank is one GPU.
     Agent,
-    /// Every rank.
+    /// The threads of all ranks.
     System,
 }
 
-/// One access of memory.
+/// One access of memory by one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// Who.
+    /// The thread that accesses memory.
     pub thread: ThreadId,
-    /// What.
+    /// How it does.
     pub operation: Operation,
-    /// Order; relaxed for plain accesses.
+    /// The memory order; relaxed for plain accesses.
     pub order: Order,
-    /// Scope; system for plain accesses.
+    /// The scope; system for plain accesses.
     pub scope: Scope,
-    /// First byte.
+    /// The address of the first byte. That of block-shared memory is made up, see
+    /// [`shared_memory_at`](crate::shared_memory_at).
     pub address: usize,
-    /// Bytes.
+    /// The number of bytes.
     pub size: u32,
-    /// Offset of the instruction in its object.
+    /// The offset of the instruction in the object, in bytes.
     pub site: usize,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::access::{Access, Operation, Order, Scope, ThreadId};
 use super::observer::Observer;
 
-/// Where a rank is late.
+/// The places of a kernel at which a rank can be made late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Late {
     /// Before its first store to another rank.
@@ -23,11 +23,11 @@ pub enum Late {
 }
 
 impl Late {
-    /// All places.
+    /// All places, in the order in which a kernel reaches them.
     pub const ALL: [Late; 4] =
         [Late::BeforeWrite, Late::BeforeFlag, Late::BeforeRead, Late::AfterReturn];
 
-    /// In words.
+    /// The place in words that go on after "it was late".
     pub fn describe(self) -> &'static str {
         match self {
             Late::BeforeWrite => "before its first store to a peer",
@@ -38,7 +38,7 @@ impl Late {
     }
 }
 
-/// Lets a rank's kernel be late once.
+/// An observer that stops a rank's kernel once, for a given time, at a given place.
 #[derive(Debug)]
 pub struct Delay {
     late: Late,
@@ -52,12 +52,13 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// Lateness at a place, for the rank whose heap is `own`.
+    /// Stops the rank whose heap is `own` for `time` at a place. `heaps` are the addresses of all
+    /// heaps.
     pub fn new(late: Late, time: Duration, heaps: Range<usize>, own: Range<usize>) -> Delay {
         Delay { late, time, heaps, own, wrote: false, saw: false, over: false }
     }
 
-    /// The kernel has returned.
+    /// Must be called when the kernel has returned, for [`Late::AfterReturn`].
     pub fn returned(&mut self) {
         self.be_late(self.late == Late::AfterReturn);
     }

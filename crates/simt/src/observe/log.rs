@@ -12,7 +12,7 @@ use super::observer::Observer;
 /// No more events than this are kept, the last ones.
 const KEPT: usize = 20_000;
 
-/// An observer whose events are noted.
+/// An observer that keeps a log of the last events of a run and passes them on to another one.
 #[expect(missing_debug_implementations, reason = "it borrows any observer")]
 pub struct Log<'a> {
     observer: &'a mut dyn Observer,
@@ -21,13 +21,13 @@ pub struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Notes what `observer` sees, and every access to these addresses, which hold all that it
-    /// watches.
+    /// Logs what `observer` sees, and every access to the addresses `watched`, which must include
+    /// those that it watches.
     pub fn new(observer: &'a mut dyn Observer, watched: Range<usize>) -> Log<'a> {
         Log { observer, watched, events: VecDeque::new() }
     }
 
-    /// What it saw.
+    /// The log: what each thread did, in the order of the run.
     pub fn into_events(self) -> Vec<(ThreadId, Next)> {
         self.events.into()
     }

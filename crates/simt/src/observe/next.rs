@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{Operation, Order, Scope};
 
-/// What a thread does.
+/// The kinds of things that a thread can do first when it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
-    /// It begins.
+    /// It begins: it has executed nothing yet.
     Begin,
     /// It leaves a barrier of its block.
     Barrier,
@@ -19,22 +19,22 @@ pub enum Act {
     Tile,
     /// It executes a fence.
     Fence(Order, Scope),
-    /// It accesses memory.
+    /// It makes this access of memory.
     Access(Operation, Order, Scope),
 }
 
 /// What a thread does first when it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
-    /// What.
+    /// The kind of thing.
     pub act: Act,
-    /// Offset of the instruction in the object.
+    /// The offset of the instruction in the object, in bytes; 0 for a thread that begins.
     pub site: usize,
-    /// First byte that it touches; 0 where it touches none, or nobody knows.
+    /// The address of the first byte that it touches; 0 where it touches none or it is not known.
     pub address: usize,
-    /// Bytes.
+    /// The number of bytes that it touches; 0 where that is not known.
     pub size: u32,
-    /// It has looked there before, in vain.
+    /// Whether it has looked there before and did not see what it waits for.
     pub waits: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Maps by numbers that nobody chooses to collide: addresses, threads, blocks.
+//! Maps by numbers that no adversary chooses: addresses, threads, blocks.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

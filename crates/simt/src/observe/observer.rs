@@ -6,31 +6,36 @@ use collectives::Rank;
 
 use super::access::{Access, Order, Scope, ThreadId};
 
-/// Watches a run. Called before the event takes effect and never between it and its check.
+/// Watches a run. Each method is called before the event takes effect, on the OS thread of the run;
+/// threads are switched before an event is reported, never between the report and the event.
 pub trait Observer {
-    /// The addresses whose plain accesses it wants to see.
+    /// The addresses whose plain accesses it wants to see. Asked once, before the run.
     fn watches(&self) -> Range<usize>;
-    /// Whether it wants to see block-shared memory too, at addresses of its own.
+    /// Whether it wants to see accesses of block-shared memory too. Asked once, before the run.
     fn watches_shared_memory(&self) -> bool;
-    /// A plain or volatile access. Only objects built as observed report these.
+    /// A thread is about to make a plain or volatile access. Only objects built as observed report
+    /// these.
     fn access(&mut self, access: &Access);
-    /// An atomic access.
+    /// A thread is about to make an atomic access or one of a packet.
     fn atomic(&mut self, access: &Access);
-    /// A fence.
+    /// A thread is about to execute a fence. `site` is its offset in the object.
     fn fence(&mut self, thread: ThreadId, order: Order, scope: Scope, site: usize);
-    /// Those of these threads of a block that still run met: the whole block, or a wave of it.
+    /// Threads of a block have met at a barrier: those of `threads`, the whole block or one wave of
+    /// it, that have not returned.
     fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>);
-    /// A thread ended.
+    /// A thread has returned.
     fn exit(&mut self, thread: ThreadId);
-    /// A thread begins or goes on.
+    /// A thread is about to begin or to go on.
     fn enters(&mut self, thread: ThreadId);
-    /// The running thread gives way. Answers the address of a store that now shows, if one does.
+    /// The running thread has given way. An observer that delays stores returns the address of one
+    /// that it makes visible now, if it does.
     fn leaves(&mut self) -> Option<usize>;
-    /// Nobody can go on, or all have ended: every store shows. Answers whether one did not before.
+    /// No thread can go on, or all have returned: every delayed store must become visible. Returns
+    /// whether there was one.
     fn settle(&mut self) -> bool;
 }
 
-/// Sees nothing.
+/// An observer that sees nothing: for runs of which only the memory matters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoObserver;
 

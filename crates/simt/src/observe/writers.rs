@@ -1,4 +1,4 @@
-//! Who wrote a byte last: the observer behind "written by".
+//! Which thread wrote a byte last: the observer behind "written by".
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use super::access::{Access, Order, Scope, ThreadId};
 use super::observer::Observer;
 
-/// A write of a watched byte.
+/// The writes of a watched byte in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Write {
-    /// Who wrote it last.
+    /// The thread that wrote it last.
     pub thread: ThreadId,
-    /// Offset of the instruction in the rank's object.
+    /// The offset of that thread's instruction in the object, in bytes.
     pub site: usize,
-    /// Who wrote it first, and where.
+    /// The thread that wrote it first, and the offset of its instruction.
     pub first: (ThreadId, usize),
-    /// How many times the byte was written in this run.
+    /// The number of times that the byte was written.
     pub count: u64,
 }
 
-/// Notes the last write of each watched byte.
+/// An observer that notes the last write of each watched byte.
 #[derive(Debug, Clone, Default)]
 pub struct LastWriters {
     watched: Vec<(usize, Option<Write>)>,
@@ -31,7 +31,7 @@ pub struct LastWriters {
 }
 
 impl LastWriters {
-    /// Watches these addresses.
+    /// An observer of the bytes at these addresses.
     pub fn of(addresses: impl IntoIterator<Item = usize>) -> LastWriters {
         let watched: Vec<_> = addresses.into_iter().map(|address| (address, None)).collect();
         let mut by_address: HashMap<usize, Vec<usize>> = HashMap::new();

@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(block.leave_barrier(), None);
         block.arrives(7);
         assert_eq!(block.leave_barrier(), Some(vec![5, 7]));
-        assert_eq!(block.leave_barrier(), None, "nobody is there any more");
+        assert_eq!(block.leave_barrier(), None, "no thread is there any more");
     }
 
     #[test]

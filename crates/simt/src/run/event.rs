@@ -34,10 +34,10 @@ pub(crate) extern "C-unwind" fn on_event(
         // A return address; the call stands in front of it.
         site: (site as usize).wrapping_sub(link.object_base + 1),
     };
-    event.accuse(link, shared);
+    event.note_violation(link, shared);
     let suspends = event.suspends(link, shared);
     if let Some(kind) = suspends {
-        // A thread that says it waits reads, as far as anybody knows, what it read last.
+        // A thread that says it waits reads, as far as is known, what it read last.
         let (address, size) = match event.kind() {
             kind::SPIN => link.last_load.get(),
             _ => (event.address, event.size()),
@@ -73,7 +73,7 @@ impl Event {
     }
 
     /// Notes what no GPU would let pass.
-    fn accuse(&self, link: &Link, shared: &Shared) {
+    fn note_violation(&self, link: &Link, shared: &Shared) {
         if let kind::OUTSIDE_SHARED | kind::OUTSIDE_SHARED_STORE = self.kind() {
             let stores = self.kind() == kind::OUTSIDE_SHARED_STORE;
             // SAFETY: the block outlives its fibers; only a `Vec`'s address and length are read.
@@ -156,8 +156,8 @@ impl Event {
             kind::ATOMIC_STORE | kind::VOLATILE_WRITE | kind::PACKET_STORE => {
                 shared.progress.set(true);
             }
-            // A polling update most likely writes what was there, but who can tell: it wakes nobody,
-            // and nobody is proved to stand still.
+            // A polling update most likely writes what was there, which cannot be told: it wakes no
+            // thread, and no deadlock is proved.
             kind::ATOMIC_RMW if polls => return shared.wrote.set(true),
             kind::ATOMIC_RMW => {}
             kind::WRITE if !link.stack.contains(&self.address) => return shared.wrote.set(true),

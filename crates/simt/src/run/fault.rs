@@ -141,7 +141,7 @@ pub(crate) fn waits(site: usize) {
 }
 
 /// Notes who runs next. Between two threads the last one still counts as running: a hang is in
-/// the kernel, also while the executor looks for somebody who can go on.
+/// the kernel, also while the executor looks for a thread that can go on.
 pub(crate) fn running(ThreadId { rank: Rank(rank), block, thread }: ThreadId) {
     let Some(record) = record() else { return };
     record.rank.store(rank, Ordering::Relaxed);

@@ -7,81 +7,81 @@ use super::violation::Violation;
 use crate::object::launch_record::LaunchRecord;
 use crate::observe::access::ThreadId;
 
-/// One rank's launch.
+/// What one rank's launch left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankOutcome {
-    /// Whose.
+    /// The rank.
     pub rank: Rank,
-    /// Threads that returned.
+    /// The number of threads that returned.
     pub threads_finished: u64,
-    /// What the kernel wrote about itself.
+    /// What the kernel wrote about its launch; absent where it wrote nothing.
     pub record: Option<LaunchRecord>,
 }
 
-/// What a thread waits for.
+/// The kinds of things that a thread can wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
-    /// The other threads of its block.
+    /// It waits for the other threads of its block at a barrier.
     Barrier,
-    /// The other threads of its wave.
+    /// It waits for the other threads of its wave.
     Wave,
-    /// Memory to change.
+    /// It waits for memory to change.
     Memory,
 }
 
 /// A thread that cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// For what.
+    /// What it waits for.
     pub wait: Wait,
-    /// Offset of the instruction in the rank's object.
+    /// The offset of the instruction in the rank's object, in bytes.
     pub site: usize,
-    /// Address that it reads, where that is known.
+    /// The address that it reads; absent at barriers and where it is not known.
     pub address: Option<usize>,
-    /// Bytes that it reads there; 0 where that is not known.
+    /// The number of bytes that it reads there; 0 where that is not known.
     pub size: u32,
-    /// What stands there now, where its size is known.
+    /// The value that stands there now; absent where the address or the size is not known.
     pub value: Option<u64>,
-    /// What it was compared with last, where that is known.
+    /// The value that it was compared with last; absent where that is not known.
     pub awaited: Option<u64>,
 }
 
 /// Threads of one block that met at different barriers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Divergence {
-    /// A thread, and the offset of its barrier in the object.
+    /// One of the threads, and the offset of its barrier in the object.
     pub one: (ThreadId, usize),
-    /// Another, at another.
+    /// Another one, and the offset of its barrier.
     pub other: (ThreadId, usize),
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// Every thread returned.
+    /// Every thread has returned.
     Finished,
-    /// No thread can go on; who waits where (one a rank, block and place).
+    /// No thread can go on. Listed is one waiting thread for each rank, block and place, at most 64.
     Deadlock(Vec<Waiting>),
 }
 
 /// At most this many waiting threads are listed, one a (rank, block, site).
 pub(crate) const LISTED: usize = 64;
 
-/// What a run left, memory aside.
+/// What a run left, apart from what stands in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// By launch.
+    /// What each launch left, in the order of the launches.
     pub ranks: Vec<RankOutcome>,
-    /// How it ended.
+    /// How the run ended.
     pub end: End,
-    /// Barriers at which threads of one block met from different places.
+    /// Barriers at which threads of one block met from different places in the code, at most 64.
     pub divergences: Vec<Divergence>,
-    /// What no GPU would let pass, one a place.
+    /// What no GPU would have let pass, one for each place in the code.
     pub violations: Vec<Violation>,
-    /// Of the interleaving: which thread ran in which step up to which place.
+    /// The hash of the interleaving: which thread ran in which step up to which place.
     pub schedule_hash: u64,
-    /// Times that a thread was picked.
+    /// The number of times that a thread was picked.
     pub steps: u64,
 }

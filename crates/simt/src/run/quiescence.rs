@@ -1,9 +1,9 @@
-//! Proof that nobody can go on: the same state twice, with nothing written in between.
+//! Proof that no thread can go on: the same state twice, with nothing written in between.
 //!
 //! A fiber's state is its stack (where its registers are saved while it is suspended) and the
 //! last clock it read. When every waiting fiber has looked at memory once more, no memory was
 //! written, and all of them are in a state in which they were before, they will be so for ever:
-//! a deadlock, found without a time-out. A thread that counts its waits never stands still.
+//! a deadlock, found without a time-out. A thread that counts its waits is never quiescent.
 
 use super::fiber::Fiber;
 
@@ -51,7 +51,7 @@ fn state(fiber: &Fiber) -> u64 {
     let low = fiber.link.frame.get().saturating_sub(SAVED_BYTES).max(stack.start) & !7;
     let words = (low..stack.end).step_by(8).map(|address| {
         // SAFETY: `low..end` is part of the fiber's mapped stack, aligned to words, and the
-        // fiber is suspended, so nobody writes it.
+        // fiber is suspended, so no thread writes it.
         unsafe { (address as *const u64).read_volatile() }
     });
     words.fold(fiber.thread.clock, |hash, word| (hash ^ word).wrapping_mul(PRIME).rotate_left(23))

@@ -46,7 +46,7 @@ impl FiberStack {
 
     /// Whether the lowest word is untouched.
     pub(crate) fn is_whole(&self) -> bool {
-        // SAFETY: the lowest word above the guard page of a mapped stack; nobody runs on it now.
+        // SAFETY: the lowest word above the guard page of a mapped stack; no fiber runs on it now.
         self.guarded || unsafe { (self.low as *const u64).read_volatile() == CANARY }
     }
 }

@@ -8,50 +8,50 @@ use serde::{Deserialize, Serialize};
 use crate::object::abi::{self, kind};
 use crate::observe::access::ThreadId;
 
-/// One of them, the first at its place.
+/// Something that no GPU would let pass, the first of its kind at its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
-    /// Who. Where only the damage was found, some thread of the block.
+    /// The thread. Where only the damage was found, thread 0 of the block.
     pub thread: ThreadId,
-    /// Offset of the instruction in the object, where it is known.
+    /// The offset of the instruction in the object; absent where only the damage was found.
     pub site: Option<usize>,
-    /// What.
+    /// What was done.
     pub what: ViolationKind,
 }
 
-/// What was done.
+/// The kinds of violations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ViolationKind {
     /// An access whose address is no multiple of its size or of its type's alignment.
     Misaligned {
-        /// The address.
+        /// The address that was accessed.
         address: u64,
-        /// What it should be a multiple of.
+        /// The alignment in bytes of which the address should be a multiple.
         bytes: u32,
-        /// Whether it stores.
+        /// Whether the access writes.
         stores: bool,
     },
     /// An index that its array does not have.
     Index {
-        /// The index.
+        /// The index that was used.
         index: u64,
-        /// The array's type: `unsigned int [16]`.
+        /// The array's type as the compiler spells it, such as `unsigned int [16]`.
         array: String,
     },
     /// An access beside the block's shared memory.
     OutsideShared {
-        /// Which side of which part.
+        /// On which side of which part it is.
         side: Side,
-        /// Bytes from there.
+        /// The distance from there in bytes.
         distance: u64,
-        /// Bytes that were touched, at least.
+        /// The number of bytes that were touched, at least.
         bytes: u64,
         /// Whether they were written.
         stores: bool,
     },
 }
 
-/// Where beside a block's shared memory.
+/// The places beside a block's shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
     /// In front of its first byte.
@@ -81,7 +81,8 @@ impl Violation {
                 }
             }
             kind::INDEX => {
-                // SAFETY: as above, and its name is a string of the object.
+                // SAFETY: the kernel's handler passes a violation that lives during the call, and its
+                // name is a string of the object.
                 let (index, array) = unsafe {
                     let violation = &*(address as *const abi::Violation);
                     (violation.value, CStr::from_ptr(violation.name))

@@ -20,7 +20,7 @@ impl Waiters {
         self.waiting.is_empty()
     }
 
-    /// `fiber` waits for `address` to change (0: nobody knows what it waits for).
+    /// `fiber` waits for `address` to change (0: it is not known what it waits for).
     pub(crate) fn add(&mut self, fiber: usize, address: usize) {
         let place = address >> PLACE_BITS;
         self.arrivals += 1;
@@ -41,7 +41,7 @@ impl Waiters {
         std::mem::take(&mut self.waiting).into_values().map(|(fiber, _)| fiber).collect()
     }
 
-    /// All of them.
+    /// All fibers that wait.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.waiting.values().map(|(fiber, _)| *fiber)
     }

@@ -9,25 +9,25 @@ use crate::observe::next::Next;
 /// A store wakes every thread that waits for memory in the same aligned `1 << PLACE_BITS` bytes.
 pub(crate) const PLACE_BITS: u32 = 4;
 
-/// How many ranks run at once.
+/// The ranks that run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Live {
     /// One after another, in the order of the launches.
     OneRank,
-    /// All of them.
+    /// All ranks.
     AllRanks,
 }
 
 /// What it means that no thread of this executor can go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
-    /// Nobody else exists who could change that.
+    /// It is a deadlock: no other process could change that.
     Deadlock,
-    /// Ranks in other processes may: give the core away and look again.
+    /// Ranks in other processes may change that: the executor gives the core away and looks again.
     Elsewhere,
 }
 
-/// Where a thread gives the others a chance, before the event takes effect.
+/// The places at which a thread may be switched, before the event there takes effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Switches {
     /// Only where it must wait.
@@ -49,7 +49,7 @@ pub(crate) enum Task {
 /// A thread that can go on.
 #[derive(Debug, Clone, Copy)]
 pub struct Ready {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
     pub(crate) task: Task,
 }
@@ -59,17 +59,18 @@ pub type Look<'a> = &'a dyn Fn(&Ready) -> Next;
 
 /// Decides the interleaving of a run.
 pub trait Schedule {
-    /// How many ranks run at once.
+    /// Which ranks run at once.
     fn live(&self) -> Live;
-    /// How many blocks a rank are resident at once; more are admitted as blocks end.
+    /// How many blocks of each rank live at once; more are admitted as blocks end.
     fn resident_blocks(&self) -> u32;
     /// Whether more blocks are admitted when all resident ones wait. A GPU does not.
     fn admits_when_stuck(&self) -> bool;
     /// What a run without progress means.
     fn idle(&self) -> Idle;
-    /// Where threads give way.
+    /// Where threads may be switched. Asked once, before the run.
     fn switches(&self) -> Switches;
-    /// Which of the ready threads (0 is the one that became ready first) runs next. `going` is the
-    /// one that gave way last, if it could just as well go on.
+    /// Picks the thread that runs next: an index in `ready`, where the first one became ready
+    /// first, as a rule. `going` is the index of the thread that ran last, if it need not wait.
+    /// `look` tells what a ready thread will do first.
     fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize;
 }

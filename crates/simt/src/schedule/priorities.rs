@@ -15,7 +15,7 @@ use crate::observe::numbers::NumberMap;
 /// Priority changes of a [`Strategy::Priorities`](crate::Strategy::Priorities) run.
 pub const CHANGES: usize = 2;
 
-/// Every so many steps whoever waits longest has his turn.
+/// Every so many steps the thread runs that has been ready longest.
 const FAIR: u64 = 256;
 
 /// What a run by priorities keeps.
@@ -74,7 +74,7 @@ impl Priorities {
             self.step += 1;
         }
         self.step += 1;
-        // Threads that poll in a way that nobody can tell would keep the others out for ever.
+        // Threads that poll in a way that cannot be told would keep the others out for ever.
         let pick = match self.step.is_multiple_of(FAIR) {
             true => 0,
             false => self.highest(),
@@ -141,7 +141,7 @@ mod tests {
             }
             let pick = priorities.pick(&ready);
             let priority = |r: &Ready| priorities.priority(r.thread);
-            let highest = ready.iter().map(priority).max().expect("somebody is ready");
+            let highest = ready.iter().map(priority).max().expect("a ready thread");
             let fair = priorities.step.is_multiple_of(FAIR);
             // Two that fell may have fallen equally low.
             assert!(if fair { pick == 0 } else { priority(&ready[pick]) == highest });

@@ -1,4 +1,4 @@
-//! What happened in a run: who went on when, and what each thread did.
+//! What happened in a run: which thread went on when, and what it did.
 
 use std::collections::VecDeque;
 
@@ -12,29 +12,29 @@ use crate::observe::next::Next;
 /// A thread that was picked, and what it did first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Who.
+    /// The thread that was picked.
     pub thread: ThreadId,
-    /// What.
+    /// What it did first.
     pub next: Next,
-    /// Who else could have been picked, and would have done what.
+    /// The other threads that could have been picked, and what they would have done.
     pub others: Vec<(ThreadId, Next)>,
 }
 
-/// How a run went.
+/// What is recorded of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
     /// Step by step, where the run is one of an exploration.
     pub steps: Vec<Step>,
-    /// The step from which on nobody was left to pick whose steps had not come here already in
-    /// another interleaving.
+    /// The step from which on only threads were left whose steps had come here already in another
+    /// interleaving; absent where there is none.
     pub redundant: Option<usize>,
-    /// Where somebody else went on than would have by himself.
+    /// The places where another thread went on than would have without a turn.
     pub turns: Vec<Turn>,
-    /// What the threads did, the last of it.
+    /// What the threads did, in the order of the run; the last 20,000 events.
     pub events: Vec<(ThreadId, Next)>,
 }
 
-/// A schedule whose turns are noted.
+/// A schedule that follows another one and notes its turns.
 #[expect(missing_debug_implementations, reason = "it borrows any schedule")]
 pub struct Recorder<'a> {
     schedule: &'a mut dyn Schedule,
@@ -43,12 +43,12 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Records `schedule`.
+    /// Follows `schedule`.
     pub fn new(schedule: &'a mut dyn Schedule) -> Recorder<'a> {
         Recorder { schedule, steps: Steps::default(), turns: Vec::new() }
     }
 
-    /// Where somebody else went on than would have by himself.
+    /// The places where another thread went on than would have without a turn.
     pub fn into_turns(self) -> Vec<Turn> {
         self.turns
     }

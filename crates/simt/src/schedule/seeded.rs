@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
 use super::priorities::Priorities;
 
-/// How a seeded schedule chooses.
+/// How a seeded schedule chooses among the ready threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strategy {
-    /// Each thread in its turn, until it must wait.
+    /// The thread that has been ready longest, until it must wait.
     RoundRobin,
-    /// Any ready thread, all alike.
+    /// Any ready thread, all with the same probability.
     Random,
     /// PCT (Burckhardt et al., ASPLOS 2010): the thread of highest random priority, with
     /// [`CHANGES`](crate::CHANGES) random points at which the running thread falls to the lowest. Among `n`

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
 
-/// Rank after rank and block after block; a thread runs until it suspends.
+/// A schedule that runs rank after rank and block after block; a thread runs until it suspends.
 #[derive(Debug, Clone, Copy)]
 pub struct Sequential {
     /// What a run without progress means.

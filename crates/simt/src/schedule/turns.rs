@@ -1,6 +1,6 @@
 //! Interleavings spelled out: where one thread gives way to another though it need not.
 //!
-//! Left alone, a thread goes on until it must wait, and then whoever has been ready longest goes
+//! Left alone, a thread goes on until it must wait, and then the one that has been ready longest goes
 //! on. An interleaving is what departs from that. A turn names its place by the thread's own
 //! steps, so it stays where it is when other turns are taken away.
 
@@ -15,12 +15,12 @@ use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
 use super::seeded::Seeded;
 use crate::observe::access::ThreadId;
 
-/// Where another thread goes on than would by itself.
+/// A place of a run where another thread goes on than would without the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Turn {
-    /// The thread that ran last and its steps so far; nobody at the start.
+    /// The thread that ran last and the number of its steps so far; absent at the start of a run.
     pub after: Option<(ThreadId, u32)>,
-    /// Who goes on.
+    /// The thread that goes on.
     pub to: ThreadId,
 }
 
@@ -60,12 +60,12 @@ fn thread_id(text: &str) -> Option<ThreadId> {
     Some(ThreadId { rank, block: block.parse().ok()?, thread: thread.parse().ok()? })
 }
 
-/// Whose turn it is when nobody says otherwise.
+/// The index of the thread that goes on without a turn.
 pub(crate) fn by_itself(going: Option<usize>) -> usize {
     going.unwrap_or(0)
 }
 
-/// How many steps each thread has made, and who made the last one.
+/// How many steps each thread has made, and which thread made the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     counts: HashMap<ThreadId, u32>,
@@ -73,7 +73,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Who ran last, and its steps so far.
+    /// The thread that ran last, and its steps so far.
     pub(crate) fn last(&self) -> Option<(ThreadId, u32)> {
         self.last
     }
@@ -85,7 +85,7 @@ impl Steps {
     }
 }
 
-/// The places to switch of a seeded schedule, and of its switches only those of a list.
+/// A schedule that switches threads at the turns of a list and nowhere else.
 #[derive(Debug)]
 pub struct Directed {
     seeded: Seeded,
@@ -94,7 +94,7 @@ pub struct Directed {
 }
 
 impl Directed {
-    /// `turns`, at the places where `seeded` may switch.
+    /// Takes these turns, at the places where `seeded` may switch.
     pub fn new(seeded: Seeded, turns: &[Turn]) -> Directed {
         let turns = turns.iter().map(|turn| (turn.after, turn.to)).collect();
         Directed { seeded, turns, steps: Steps::default() }

@@ -18,7 +18,7 @@ use crate::observe::observer::Observer;
 /// No more races than this are kept.
 const KEPT: usize = 64;
 
-/// Finds data races.
+/// An observer that finds data races between the threads of all ranks.
 #[derive(Debug)]
 pub struct Races {
     watched: Range<usize>,
@@ -32,7 +32,7 @@ pub struct Races {
 }
 
 impl Races {
-    /// A detector for plain accesses to these addresses.
+    /// A detector of races at the addresses `watched`, and in block-shared memory.
     pub fn new(watched: Range<usize>) -> Races {
         Races {
             watched,
@@ -45,8 +45,8 @@ impl Races {
         }
     }
 
-    /// A detector that also shows plain stores late and out of order, as `seed` has it. The
-    /// addresses must be those of mapped heaps.
+    /// A detector that also makes plain stores visible late and out of order, as `seed` decides.
+    /// The addresses must be those of mapped heaps.
     pub fn with_late_stores(watched: Range<usize>, seed: u64) -> Races {
         Races { weak: Some(Weak::new(seed)), ..Races::new(watched) }
     }
@@ -79,12 +79,12 @@ impl Races {
         }
     }
 
-    /// What was found, one for each pair of places in the code.
+    /// The races that were found, at most one for each pair of places in the code and 64 in all.
     pub fn into_found(self) -> Vec<Race> {
         self.found
     }
 
-    /// The last atomic or volatile store to each flag, in the order of the stores.
+    /// The last atomic or volatile store to each address, in the order of the stores.
     pub fn flags(&self) -> Vec<Access> {
         let mut stores: Vec<&FlagStore> = self.shadow.flags().collect();
         stores.sort_by_key(|store| store.time);
@@ -153,7 +153,7 @@ impl Races {
             RaceKind::Scope => (None, Missing::WiderScope),
             RaceKind::MixedSize => (None, Missing::OneSize),
             RaceKind::Plain | RaceKind::Overwrite => {
-                history::tell(old, one, other, self.threads.block_of(other.id))
+                history::history(old, one, other, self.threads.block_of(other.id))
             }
         };
         let setter = flag.map(|flag: Flag| self.threads.slot(flag.store.thread));
@@ -171,7 +171,7 @@ impl Races {
         self.found.push(Race { kind, first, second, address, flag, missing });
     }
 
-    /// A packet may overwrite another one that somebody has read, if the thread has heard of it.
+    /// A packet may overwrite another one that a thread has read, if the thread has heard of it.
     fn packet_store(&mut self, access: &Access) {
         self.check(access, Class { writes: true, atomic: Some(Scope::System) });
         let slot = self.threads.slot(access.thread);

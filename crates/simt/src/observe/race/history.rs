@@ -6,7 +6,7 @@ use super::shadow::{FlagStore, Record};
 use super::threads::{FlagLoad, Thread, distance, includes, index};
 use crate::observe::access::{Access, Scope};
 
-/// What kind of race.
+/// The kinds of races.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RaceKind {
     /// At least one access is plain.
@@ -19,18 +19,18 @@ pub enum RaceKind {
     Overwrite,
 }
 
-/// Two accesses that nothing orders.
+/// Two accesses of which at least one writes, and which nothing orders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Race {
-    /// What kind.
+    /// The kind of race.
     pub kind: RaceKind,
     /// The access that came first in this schedule.
     pub first: Access,
-    /// The one that came later.
+    /// The access that came later in this schedule.
     pub second: Access,
-    /// The first byte that both touch.
+    /// The address of the first byte that both touch.
     pub address: usize,
-    /// The flag between them, if there is one.
+    /// The flag between them; absent where the second thread saw none.
     pub flag: Option<Flag>,
     /// What would have ordered them.
     pub missing: Missing,
@@ -39,13 +39,13 @@ pub struct Race {
 /// A flag that was set after the first access and seen before the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flag {
-    /// How it was set.
+    /// The store that set it.
     pub store: Access,
-    /// How it was seen.
+    /// The load that saw it.
     pub load: Access,
 }
 
-/// Why two accesses are not ordered.
+/// What would have ordered the two accesses of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missing {
     /// The access itself needs a wider scope.
@@ -73,15 +73,15 @@ pub enum Missing {
     FenceBehindBarrier,
     /// Another thread of the second one's block saw the flag, and no barrier stands between.
     BarrierAfterLoad,
-    /// The packet's reader has not said that it has read.
+    /// The packet's reader has not told the writer that it has read.
     Acknowledgement,
     /// The flag was set by another block, which has not heard of the first access.
     Signal,
 }
 
-/// Tells what would have ordered `first` by `one` against an access of `other`, whose block is
+/// The flag between two accesses and what would have ordered `first` by `one` against an access of `other`, whose block is
 /// `block`.
-pub(super) fn tell<'a>(
+pub(super) fn history<'a>(
     first: &Record,
     one: &Thread,
     other: &'a Thread,

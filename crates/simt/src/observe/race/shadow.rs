@@ -58,7 +58,7 @@ pub(super) struct Head {
     pub(super) stamp: Stamp,
 }
 
-/// An atomic store, for stories about flags.
+/// An atomic store, for the history of a flag.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FlagStore {
     pub(super) access: Access,

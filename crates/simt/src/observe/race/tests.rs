@@ -128,7 +128,7 @@ fn those_who_have_left_are_missed_by_no_barrier() {
     events.read(two, X);
     assert_eq!(events.races(), []);
     events.read(two, Y);
-    assert_eq!(events.races(), [Y], "it ended before, but met nobody");
+    assert_eq!(events.races(), [Y], "it ended before, but met no other thread");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_fence_in_front_of_a_barrier_releases_nothing_of_the_others() {
 }
 
 #[test]
-fn stores_that_are_late_show_before_anybody_is_stuck() {
+fn stores_that_are_late_show_before_a_thread_is_stuck() {
     let mut memory = [0u32; 4];
     let address = memory.as_mut_ptr() as usize;
     let one = thread(0, 0, 0);
@@ -172,10 +172,10 @@ fn stores_that_are_late_show_before_anybody_is_stuck() {
     races.enters(one);
     let (order, scope, operation) = (Order::Relaxed, Scope::System, Operation::Write);
     races.access(&Access { thread: one, operation, order, scope, address, size: 4, site: 0 });
-    // SAFETY: the array lives on, and nobody else looks at it.
+    // SAFETY: the array lives on, and no other thread looks at it.
     unsafe { (address as *mut u32).write_volatile(7) };
     races.exit(one);
-    // SAFETY: as above.
+    // SAFETY: the address is that of the array, which lives until the end of the test.
     let seen = || unsafe { (address as *const u32).read_volatile() };
     assert_eq!(seen(), 0, "it is kept back");
     assert!(races.settle());

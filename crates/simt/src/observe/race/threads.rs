@@ -10,7 +10,7 @@ use super::shadow::FlagStore;
 use crate::observe::access::{Access, Scope, ThreadId};
 use crate::observe::numbers::NumberMap;
 
-/// Atomic loads a thread remembers, for stories about flags.
+/// Atomic loads that a thread remembers, for the history of a flag.
 const REMEMBERED: usize = 16;
 /// Scopes that are told apart: block, agent, system.
 pub(super) const SCOPES: usize = 3;

@@ -1,8 +1,8 @@
 //! Weak memory: plain stores to a heap that others see late and out of order.
 //!
 //! A plain store stays aside until a thread is known to come after it (happens-before), or until
-//! a seeded drain shows it to everybody. While a thread runs, memory holds what it may see; when
-//! it gives way, memory is as everybody sees it. Nobody can be misled who waits as the memory
+//! a seeded drain shows it to all. While a thread runs, memory holds what it may see; when
+//! it gives way, memory is as all see it. No thread is misled that waits as the memory
 //! model wants it: the last write before a race-free read is always seen. Atomics, volatile
 //! accesses and packets are never late: what is late is the data that a flag should publish.
 
@@ -16,7 +16,7 @@ const LONGEST: usize = 16;
 /// A plain vector of that size is so many stores of this size, in no order (PTX ISA 8.2.4).
 const PIECE: usize = 4;
 
-/// A store that not everybody sees.
+/// A store that not every thread sees.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     epoch: Epoch,
@@ -61,12 +61,13 @@ fn load(address: usize, size: usize) -> [u8; LONGEST] {
 
 fn store(address: usize, bytes: &[u8]) {
     for (at, byte) in bytes.iter().enumerate() {
-        // SAFETY: as in `load`; a kernel thread has stored to these bytes.
+        // SAFETY: a kernel thread has stored to these bytes of a heap, and heaps stay mapped during
+        // a run; everything runs on one OS thread.
         unsafe { ((address + at) as *mut u8).write_volatile(*byte) };
     }
 }
 
-/// Stores that not everybody sees, the oldest first.
+/// Stores that not every thread sees, the oldest first.
 #[derive(Debug)]
 pub(super) struct Weak {
     entries: Vec<Entry>,
@@ -92,7 +93,7 @@ impl Weak {
         }
     }
 
-    /// It gives way: memory becomes what everybody sees. Answers what was drained, if anything.
+    /// It gives way: memory becomes what all see. Returns the address that was drained, if any.
     pub(super) fn leaves(&mut self) -> Option<usize> {
         self.hide();
         let number = next(&mut self.state);
@@ -102,7 +103,7 @@ impl Weak {
         }
         let pick = if full { 0 } else { (number >> 32) as usize % self.entries.len() };
         let Entry { address, size, .. } = self.entries[pick];
-        // The order of stores to one byte is everybody's.
+        // The order of stores to one byte is the same for all threads.
         let older = self.entries[..pick].iter().any(|entry| entry.overlaps(address, size));
         (!older).then(|| {
             let entry = self.entries.remove(pick);
@@ -128,7 +129,7 @@ impl Weak {
         }
     }
 
-    /// Everybody sees these bytes as they are now, the running thread too.
+    /// All threads see these bytes as they are now, the running thread too.
     pub(super) fn settle_bytes(
         &mut self,
         address: usize,
@@ -145,7 +146,7 @@ impl Weak {
         }
     }
 
-    /// Everybody sees everything. Answers whether that changed anything.
+    /// All threads see all stores. Returns whether that changed anything.
     pub(super) fn settle(&mut self) -> bool {
         self.hide();
         let any = !self.entries.is_empty();
@@ -163,7 +164,7 @@ impl Weak {
         }
     }
 
-    /// Memory becomes what everybody sees.
+    /// Memory becomes what all see.
     pub(super) fn hide(&mut self) {
         self.happened();
         self.entries.iter_mut().rev().for_each(Entry::hide);

@@ -15,7 +15,7 @@ fn footprint(next: &Next) -> Option<(std::ops::Range<usize>, bool)> {
     }
     let mut bytes = next.address..next.address + (next.size as usize).max(1);
     if next.waits {
-        // Whoever waits is woken by a store to the same place.
+        // A thread that waits is woken by a store to the same place.
         const PLACE: usize = 1 << PLACE_BITS;
         bytes.start &= !(PLACE - 1);
         bytes.end = bytes.end.next_multiple_of(PLACE);

@@ -8,12 +8,12 @@ use crate::observe::access::ThreadId;
 use crate::observe::next::{Act, Next};
 use crate::schedule::recorder::{Recorded, Step};
 
-/// Where a run goes: first these threads, then anybody but those that sleep. By call.
+/// The way of one call of a run: first these threads are picked, then any but those that sleep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {
-    /// Who is picked, step by step.
+    /// The threads that are picked, step by step.
     pub prefix: Vec<ThreadId>,
-    /// Whose next step need not come next.
+    /// The threads whose next step need not come next, because it was tried there before.
     pub asleep: Vec<ThreadId>,
 }
 
@@ -21,12 +21,12 @@ pub struct Branch {
 #[derive(Debug)]
 struct Node {
     call: usize,
-    /// Who could be picked, and would do what.
+    /// The threads that could be picked, and what they would do.
     ready: Vec<(ThreadId, Next)>,
     chosen: ThreadId,
-    /// Who must be tried here.
+    /// The threads that must be tried here.
     due: Vec<ThreadId>,
-    /// Who was tried here, or need not be.
+    /// The threads that were tried here, or need not be.
     asleep: Vec<ThreadId>,
 }
 
@@ -35,7 +35,7 @@ impl Node {
         self.ready.iter().find(|(ready, _)| *ready == thread).map(|(_, next)| *next)
     }
 
-    /// Who still sleeps after the chosen step.
+    /// The threads that still sleep after the chosen step.
     fn asleep_behind(&self) -> Vec<ThreadId> {
         let chosen = self.next_of(self.chosen).expect("it was ready");
         let sleeps = |thread: &&ThreadId| {
@@ -46,7 +46,7 @@ impl Node {
     }
 }
 
-/// Walks through all interleavings of a case.
+/// A walk through all interleavings of a case.
 #[derive(Debug, Default)]
 pub struct Explorer {
     path: Vec<Node>,
@@ -56,7 +56,7 @@ pub struct Explorer {
 }
 
 impl Explorer {
-    /// All interleavings, one for all that differ in independent steps alone.
+    /// A walk that takes one interleaving for all that differ in independent steps alone.
     pub fn new() -> Explorer {
         Explorer::default()
     }
@@ -67,12 +67,12 @@ impl Explorer {
         Explorer { brute: true, ..Explorer::default() }
     }
 
-    /// Interleavings that ran to their end and were new.
+    /// The number of interleavings that ran to their end and were new.
     pub fn complete(&self) -> u64 {
         self.complete
     }
 
-    /// Where the next run goes in call number `call`.
+    /// The way of the next run in call number `call`, from 0.
     pub fn branch(&self, call: usize) -> Branch {
         let prefix: Vec<ThreadId> =
             self.path.iter().filter(|node| node.call == call).map(|node| node.chosen).collect();
@@ -80,7 +80,7 @@ impl Explorer {
         Branch { prefix, asleep: last.map(Node::asleep_behind).unwrap_or_default() }
     }
 
-    /// Learns from a run along [`Explorer::branch`], call by call. Answers whether there is
+    /// Learns from a run along [`Explorer::branch`], call by call. Returns whether there is
     /// another interleaving to run.
     pub fn ran(&mut self, calls: &[Recorded]) -> bool {
         let mut steps: Vec<(usize, &Step)> = Vec::new();
@@ -130,7 +130,7 @@ impl Explorer {
                 let ready: Vec<ThreadId> =
                     initials.into_iter().filter(|t| node.next_of(*t).is_some()).collect();
                 if ready.is_empty() {
-                    // Nobody knows who leads there, so everybody is tried.
+                    // It is not known which thread leads there, so all are tried.
                     node.due = node.ready.iter().map(|(thread, _)| *thread).collect();
                 } else if !ready.iter().any(|thread| node.due.contains(thread)) {
                     node.due.push(ready[0]);
@@ -139,14 +139,14 @@ impl Explorer {
         }
     }
 
-    /// To the last place where somebody is due.
+    /// To the last place where a thread is due.
     fn go_back(&mut self) -> bool {
         while let Some(node) = self.path.last_mut() {
             if !node.asleep.contains(&node.chosen) {
                 node.asleep.push(node.chosen);
             }
             if self.brute {
-                // Independent steps are reordered too, so nobody sleeps on behalf of others.
+                // Independent steps are reordered too, so no thread sleeps on behalf of others.
                 let tried = node.due.iter().position(|thread| *thread == node.chosen);
                 if let Some(next) = tried.and_then(|tried| node.due.get(tried + 1)) {
                     node.chosen = *next;

@@ -10,13 +10,13 @@ use crate::schedule::contract::{Idle, Live, Look, Ready, Schedule, Switches};
 use crate::schedule::recorder::{Recorded, Step};
 use crate::schedule::turns::{Steps, Turn, by_itself};
 
-/// Follows a [`Branch`] and records who could have been picked.
+/// A schedule that follows a [`Branch`] and records which threads could have been picked.
 #[derive(Debug)]
 pub struct Exploring {
     resident_blocks: u32,
     switches: Switches,
     branch: Branch,
-    /// Who sleeps and what he would do, once the prefix is over.
+    /// The threads that sleep once the prefix is over, and what they would do.
     asleep: Option<Vec<(ThreadId, Next)>>,
     steps: Steps,
     recorded: Recorded,
@@ -36,12 +36,12 @@ impl Exploring {
         }
     }
 
-    /// What happened.
+    /// What was recorded of the run.
     pub fn into_recorded(self) -> Recorded {
         self.recorded
     }
 
-    /// Beyond the prefix: anybody who does not sleep.
+    /// Beyond the prefix: any thread that does not sleep.
     fn choose(&mut self, ready: &VecDeque<Ready>, look: Look<'_>) -> usize {
         let asleep = self.asleep.get_or_insert_with(|| {
             let sleeps = ready.iter().filter(|ready| self.branch.asleep.contains(&ready.thread));
