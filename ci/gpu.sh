@@ -3,14 +3,22 @@
 #
 #   ci/gpu.sh BINARY OUT
 #
+# BINARY is the file itself, or a folder with the tar file that ci/dist.sh makes.
 # OUT gets JSON and JUnit of every run and summary.json, which is small enough to commit. Exit 1 when
 # something failed. SCENARIOS (default: scenarios) names other scenarios.
 set -uo pipefail
-binary=$(realpath "$1")
+given=$(realpath "$1")
 out=$2
 scenarios=${SCENARIOS:-scenarios}
 cd "$(dirname "$0")/.." || exit
 mkdir -p "$out"
+binary=$given
+if [ -d "$given" ]; then
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  tar -xzf "$given"/rankcheck-*.tar.gz -C "$work" --strip-components=1 || exit
+  binary=$work/bin/rankcheck
+fi
 failed=0
 
 step() { # name, then arguments of the binary

@@ -83,11 +83,15 @@ impl Page {
                 let file = named(&block.text)
                     .unwrap_or_else(|| panic!("{place}: its first line names its file"));
                 self.project.write(&file, &block.text);
-                // The page shows it later; until then a manifest without a source is refused.
-                if let Some(source) = yaml::value(&block.text, "source") {
-                    let path = self.project.path().join(&file).with_file_name(source);
-                    if !path.exists() {
-                        fs::write(path, "").unwrap();
+                // The page shows them later; until then a manifest without its files is refused.
+                for key in ["source", "object"] {
+                    let value = yaml::value(&block.text, key).unwrap_or_default();
+                    for name in value.split([' ', ',', '{', '}']).filter(|name| name.contains('.'))
+                    {
+                        let path = self.project.path().join(&file).with_file_name(name);
+                        if !path.exists() {
+                            fs::write(path, "{}").unwrap();
+                        }
                     }
                 }
                 self.loads(&block.text, place);
