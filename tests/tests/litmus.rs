@@ -2,7 +2,7 @@
 //! be so in every schedule, what is wrong must be found.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use collectives::{Collective, DType, Problem, Rank, Shape, Tile};
 use device::cpu::CpuDevice;
@@ -10,6 +10,7 @@ use device::{Device as _, Interleaving, Launch, Launched, Plan};
 use ipc::SharedMemory;
 use kernels::{Argument, Build, Cache, Compiler, Kernel, Library, Object, Recipe};
 use rankcheck_tests::litmus::{Expect, LITMUS, Litmus};
+use rstest::rstest;
 use simt::{End, RaceKind};
 
 const HEAP_BYTES: u64 = 128 << 10;
@@ -22,25 +23,28 @@ const WRONG: std::ops::Range<usize> = 0x7000..0x8000;
 /// late.
 const WRONG_BYTES: [u32; 14] = [2, 4, 5, 6, 9, 14, 17, 20, 22, 33, 35, 41, 48, 68];
 
-/// One test for both compilers: heaps lie at fixed addresses, so a process can run one at a time.
-#[test]
-fn every_litmus_test_gives_what_it_must() {
-    for name in ["g++", "clang++"] {
-        let Some(compiler) = find(name) else {
-            eprintln!("{name} is not installed: its litmus tests did not run");
-            continue;
-        };
-        let mut bench = Bench::new(&compiler);
-        let mut failed: Vec<String> = LITMUS.iter().filter_map(|test| bench.judge(test)).collect();
-        failed.extend(bench.judge_late_stores());
-        assert!(failed.is_empty(), "{name}: {} failed:\n{}", failed.len(), failed.join("\n"));
-    }
+/// Heaps lie at fixed addresses, so a process runs the tests of one compiler at a time.
+static HEAPS: Mutex<()> = Mutex::new(());
+
+#[rstest]
+#[case::gcc("g++")]
+#[case::clang("clang++")]
+fn every_litmus_test_gives_what_it_must(#[case] name: &str) {
+    let _alone = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let compiler = find(name)
+        .unwrap_or_else(|| panic!("{name} is not on PATH: run ci/packages.sh, which installs it"));
+    let mut laboratory = Laboratory::new(&compiler);
+    let mut failed: Vec<String> = LITMUS.iter().filter_map(|test| laboratory.judge(test)).collect();
+    failed.extend(laboratory.judge_late_stores());
+    assert!(failed.is_empty(), "{name}: {} failed:\n{}", failed.len(), failed.join("\n"));
 }
 
+/// The compiler of this name on PATH.
 fn find(name: &str) -> Option<Compiler> {
     let folders = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&folders).map(|folder| folder.join(name));
-    Compiler::at(files.find(|file| file.is_file())?).ok()
+    let file = files.find(|file| file.is_file())?;
+    Some(Compiler::at(file).unwrap_or_else(|error| panic!("{name} does not work: {error}")))
 }
 
 fn repository() -> PathBuf {
@@ -48,7 +52,7 @@ fn repository() -> PathBuf {
 }
 
 /// An object with all litmus kernels, and heaps to run them on.
-struct Bench {
+struct Laboratory {
     object: Object,
     bytes: Vec<u8>,
     heaps: Vec<SharedMemory>,
@@ -66,8 +70,8 @@ struct Counts {
     wrong: u64,
 }
 
-impl Bench {
-    fn new(compiler: &Compiler) -> Bench {
+impl Laboratory {
+    fn new(compiler: &Compiler) -> Laboratory {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let source = repository().join("tests/litmus/litmus.hip");
         std::fs::copy(source, folder.path().join("litmus.hip")).expect("the litmus kernels");
@@ -91,7 +95,7 @@ impl Bench {
         let object = recipe.make(&cache, compiler).unwrap();
         let bytes = std::fs::read(&object.path).unwrap();
         let heaps = (0..8).map(|_| SharedMemory::new("litmus", HEAP_BYTES).unwrap()).collect();
-        Bench { object, bytes, heaps }
+        Laboratory { object, bytes, heaps }
     }
 
     /// Clean tests stay right when stores are late; others give wrong bytes, and soon.
