@@ -27,7 +27,7 @@ base() {
   command -v cargo >/dev/null || { echo "ci: a Rust toolchain is needed (cargo is not on PATH)" >&2; exit 3; }
   command -v g++ >/dev/null || apt_install g++ libc6-dev
   command -v git >/dev/null || apt_install git
-  # The same kernels must run when clang builds them: tests/tests/litmus.rs, tests/tests/misdeeds.rs.
+  # The same kernels must run when clang builds them: tests/tests/litmus.rs, tests/tests/violations.rs.
   command -v clang++ >/dev/null || apt_install clang
   # ci/dist-test.sh finds the C library through it.
   command -v pkg-config >/dev/null || apt_install pkg-config

@@ -1,6 +1,7 @@
 //! Whole-binary tests: a folder of a user's own, and what rankcheck says there.
 
 pub mod litmus;
+pub mod modules;
 pub mod programs;
 
 use std::path::{Path, PathBuf};

@@ -1,89 +1,13 @@
-//! The project keeps its own rules: edges between crates, unsafe code, schemas, documents.
+//! The project keeps its own rules: unsafe code, schemas, scenarios.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
 use rankcheck_tests::Project;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
-#[test]
-fn crates_depend_on_each_other_as_drawn() {
-    let metadata = MetadataCommand::new()
-        .manifest_path(root().join("Cargo.toml"))
-        .no_deps()
-        .other_options(["--offline".to_owned()])
-        .exec()
-        .unwrap();
-    let drawn: BTreeSet<(&str, &str)> = [
-        ("kernels", "collectives"),
-        ("simt", "collectives"),
-        ("scenario", "collectives"),
-        ("report", "collectives"),
-        ("device", "collectives"),
-        ("oracle", "collectives"),
-        ("launch", "collectives"),
-        ("device", "kernels"),
-        ("scenario", "kernels"),
-        ("launch", "kernels"),
-        ("report", "kernels"),
-        ("device", "simt"),
-        ("launch", "simt"),
-        ("launch", "device"),
-        ("launch", "scenario"),
-        ("report", "scenario"),
-        ("report", "verdict"),
-        ("verdict", "collectives"),
-        ("verdict", "kernels"),
-        ("verdict", "scenario"),
-        ("ipc", "collectives"),
-        ("simt", "ipc"),
-        ("device", "ipc"),
-        ("ranks", "collectives"),
-        ("ranks", "device"),
-        ("ranks", "ipc"),
-        ("ranks", "kernels"),
-        ("ranks", "simt"),
-        ("launch", "ipc"),
-        ("launch", "ranks"),
-        ("launch", "verdict"),
-        ("guest-protocol", "collectives"),
-        ("guest-protocol", "ipc"),
-        ("guest", "collectives"),
-        ("guest", "guest-protocol"),
-        ("guest", "ipc"),
-        ("hosting", "collectives"),
-        ("hosting", "guest-protocol"),
-        ("hosting", "ipc"),
-        ("hosting", "kernels"),
-        ("hosting", "launch"),
-        ("hosting", "ranks"),
-        ("hosting", "scenario"),
-        ("hosting", "simt"),
-        ("hosting", "verdict"),
-    ]
-    .into();
-    let members: BTreeSet<&str> =
-        metadata.workspace_packages().iter().map(|package| package.name.as_str()).collect();
-    for package in metadata.workspace_packages() {
-        let name = package.name.as_str();
-        if ["rankcheck", "rankcheck-tests"].contains(&name) {
-            continue;
-        }
-        for dependency in &package.dependencies {
-            if dependency.kind == DependencyKind::Normal
-                && members.contains(dependency.name.as_str())
-            {
-                let edge = (name, dependency.name.as_str());
-                assert!(drawn.contains(&edge), "{edge:?} is not in the drawing");
-            }
-        }
-    }
 }
 
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {

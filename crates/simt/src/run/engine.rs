@@ -18,7 +18,6 @@ use super::quiescence::Quiescence;
 use super::residency::Residency;
 use super::shared::Shared;
 use super::stack::{STACK_BYTES, StackPool};
-use super::violation::{Violation, ViolationKind};
 use super::waiters::Waiters;
 use super::waiting::waiting;
 use crate::object::abi::{WAVE, kind};
@@ -327,22 +326,8 @@ impl<'a, 'b> Engine<'a, 'b> {
     fn block_ends(&mut self, id: usize) {
         let block = self.blocks.remove(id);
         self.finished[block.launch] += u64::from(block.progress.threads);
-        self.look_beside_shared_memory(&block);
+        self.shared.note_overrun(self.launches[block.launch].rank, &block);
         self.residency.ended(block.launch);
-    }
-
-    /// What a block wrote beside its shared memory, if no access was seen to do it.
-    fn look_beside_shared_memory(&self, block: &Block) {
-        let seen =
-            |violation: &Violation| matches!(violation.what, ViolationKind::OutsideShared { .. });
-        if self.shared.violations.borrow().iter().any(seen) {
-            return;
-        }
-        if let Some(what) = block.shared.overrun() {
-            let rank = self.launches[block.launch].rank;
-            let thread = ThreadId { rank, block: block.index, thread: 0 };
-            self.shared.add_violation(Violation { thread, site: None, what });
-        }
     }
 
     /// Releases the waves of which all threads that still run have met.
@@ -380,7 +365,7 @@ impl<'a, 'b> Engine<'a, 'b> {
     /// What the run left.
     pub(super) fn into_outcome(mut self, end: End) -> Outcome {
         for (_, block) in &self.blocks {
-            self.look_beside_shared_memory(block);
+            self.shared.note_overrun(self.launches[block.launch].rank, block);
         }
         for fiber in self.fibers.drain() {
             self.stacks.give_back(fiber.into_stack());

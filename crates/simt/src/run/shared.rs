@@ -3,9 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
+use collectives::Rank;
+
+use super::block::Block;
 use super::outcome::LISTED;
-use super::violation::Violation;
+use super::violation::{Violation, ViolationKind};
 use crate::object::abi;
+use crate::observe::access::ThreadId;
 use crate::observe::observer::Observer;
 use crate::schedule::contract::Switches;
 
@@ -50,6 +54,19 @@ impl Shared {
         let mut violations = self.violations.borrow_mut();
         if violations.len() < LISTED && !violations.iter().any(|other| other.is_like(&violation)) {
             violations.push(violation);
+        }
+    }
+
+    /// Notes what a block wrote beside its shared memory, if no access was seen to do it.
+    pub(super) fn note_overrun(&self, rank: Rank, block: &Block) {
+        let seen =
+            |violation: &Violation| matches!(violation.what, ViolationKind::OutsideShared { .. });
+        if self.violations.borrow().iter().any(seen) {
+            return;
+        }
+        if let Some(what) = block.shared.overrun() {
+            let thread = ThreadId { rank, block: block.index, thread: 0 };
+            self.add_violation(Violation { thread, site: None, what });
         }
     }
 
