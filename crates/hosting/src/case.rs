@@ -135,7 +135,7 @@ impl HostCase {
             }
             match &heap.handle {
                 HeapHandle::Memfd(_) | HeapHandle::Host { .. } => {}
-                HeapHandle::CudaIpc { .. } => {
+                HeapHandle::GpuIpc { .. } => {
                     return Err(format!(
                         "rank {rank}'s heap is device memory, which this judge cannot open (copy it to a heap of the library before judging)"
                     ));

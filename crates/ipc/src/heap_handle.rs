@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 pub enum HeapHandle {
     /// A file descriptor that the process inherited.
     Memfd(i32),
-    /// CUDA's inter-process handle and an offset in the allocation.
-    CudaIpc {
+    /// The inter-process handle of a GPU vendor's driver, and an offset in the allocation.
+    GpuIpc {
+        /// The device whose driver made the handle: `cuda` or `hip`.
+        device: String,
         /// The handle's bytes as the driver gives them.
         handle: Vec<u8>,
         /// Bytes from the allocation's start to the heap.

@@ -91,7 +91,7 @@ pub fn main() -> ExitCode {
 /// What kind of error it is decides the code; by default it is the user's input.
 fn code_of(error: &anyhow::Error) -> Exit {
     let missing = error.is::<kernels::CompilerError>()
-        || error.is::<device::cuda::MissingLibrary>()
+        || error.is::<device::MissingLibrary>()
         || error.is::<MissingDevice>();
     if missing {
         Exit::Missing

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use device::cuda::{Gpu, Nvrtc, judge};
+use device::gpu::driver::Gpu;
+use device::gpu::verifier;
+use device::vendors::vendor;
 use kernels::{Cache, Compiler, DeviceName, Toolchain, plain_module};
 use ranks::budget::Budget;
 use ranks::{Target, probe};
@@ -138,18 +140,14 @@ impl DeviceArguments {
                 anyhow::bail!("--gpus and --sanitizer need --device cuda")
             }
             Device::Auto | Device::Cpu => Ok(Machine::cpu(Compiler::find()?)),
-            Device::Cuda => self.cuda(cache),
-            Device::Hip => Err(MissingDevice {
-                name: "hip",
-                why: "this build runs kernels on CPUs and NVIDIA GPUs".into(),
-            }
-            .into()),
+            Device::Cuda | Device::Hip => self.gpus_of(self.name(), cache),
         }
     }
 
-    fn cuda(&self, cache: &Cache) -> anyhow::Result<Machine> {
-        let missing = |why: String| MissingDevice { name: "cuda", why };
-        let found = probe::gpus().map_err(missing)?;
+    fn gpus_of(&self, device: DeviceName, cache: &Cache) -> anyhow::Result<Machine> {
+        let missing = |why: String| MissingDevice { name: device.name(), why };
+        let vendor = vendor(device).map_err(|error| missing(error.to_string()))?;
+        let found = probe::gpus(device).map_err(missing)?;
         let numbers = match self.gpus.is_empty() {
             true => found.gpus.iter().map(|gpu| gpu.number).collect(),
             false => self.gpus.clone(),
@@ -163,17 +161,21 @@ impl DeviceArguments {
             gpus.push(gpu.clone());
         }
         let first = gpus.first().ok_or_else(|| missing("the driver finds no GPU".into()))?;
-        if let Some(other) = gpus.iter().find(|gpu| gpu.capability != first.capability) {
+        if let Some(other) = gpus.iter().find(|gpu| gpu.architecture != first.architecture) {
             let why = format!(
                 "GPU {} and GPU {} have different architectures; name those of one with --gpus",
                 first.number, other.number
             );
             return Err(missing(why).into());
         }
-        let nvrtc = Nvrtc::find(first.capability).map_err(|error| missing(error.to_string()))?;
-        let judge = match self.verify {
+        let toolchain =
+            (vendor.toolchain)(&first.architecture).map_err(|error| missing(error.to_string()))?;
+        let verifier = match self.verify {
             Verify::Host => None,
-            Verify::Device => Some(plain_module(cache, &nvrtc, judge::SOURCE_NAME, judge::SOURCE)?),
+            Verify::Device => {
+                let (name, source) = (verifier::SOURCE_NAME, verifier::SOURCE);
+                Some(plain_module(cache, &*toolchain, name, source)?)
+            }
         };
         let sanitizer = match self.sanitizer {
             false => None,
@@ -185,8 +187,8 @@ impl DeviceArguments {
         };
         let memory = gpus.iter().map(|gpu| gpu.memory_bytes).min().unwrap_or(0);
         Ok(Machine {
-            target: Target::Cuda { gpus: numbers, judge, sanitizer },
-            toolchain: Arc::new(nvrtc),
+            target: Target::Gpus { device, gpus: numbers, verifier, sanitizer },
+            toolchain,
             budget: Budget::new((memory as f64 * PART) as u64),
             gpus,
         })

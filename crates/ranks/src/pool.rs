@@ -76,7 +76,7 @@ impl Pool {
         let board = Arc::new(board);
         let heaps: Box<dyn HeapOwner> = match &target {
             Target::Cpu => Box::new(SharedHeaps::new(MAX_WORLD)?),
-            Target::Cuda { .. } => {
+            Target::Gpus { .. } => {
                 Box::new(RemoteHeaps::start(&target, &board, &mark, interrupted)?)
             }
         };

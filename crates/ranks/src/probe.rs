@@ -5,8 +5,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use device::cuda::Gpu;
+use device::DeviceError;
+use device::gpu::driver::{DriverVersion, Gpu};
+use device::vendors::VENDORS;
 use ipc::{Board, frames};
+use kernels::DeviceName;
 use serde::{Deserialize, Serialize};
 
 use crate::pool::PoolError;
@@ -22,24 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Gpus {
     /// By number.
     pub gpus: Vec<Gpu>,
-    /// The driver's version: 13000 for 13.0.
-    pub driver: i32,
-    /// Where the driver was found.
-    pub path: String,
+    /// The driver that found them.
+    pub driver: DriverVersion,
 }
 
-impl Gpus {
-    /// The driver's version as people write it.
-    pub fn driver_version(&self) -> String {
-        format!("{}.{}", self.driver / 1000, self.driver % 1000 / 10)
-    }
-}
-
-/// Asks for this machine's NVIDIA GPUs.
+/// Asks for this machine's GPUs of one vendor.
 ///
 /// # Errors
 /// Why there are none.
-pub fn gpus() -> Result<Gpus, String> {
+pub fn gpus(device: DeviceName) -> Result<Gpus, String> {
     static NEVER: AtomicBool = AtomicBool::new(false);
     let ask = || -> Result<Result<Gpus, String>, PoolError> {
         let board = Board::new().map_err(|error| PoolError::System {
@@ -48,7 +42,7 @@ pub fn gpus() -> Result<Gpus, String> {
         })?;
         let mut child = ChildProcess::start(Spawn {
             number: 0,
-            arguments: vec![ROLE.into()],
+            arguments: vec![ROLE.into(), device.to_string()],
             mark: (crate::pool::MARK, "probe"),
             descriptors: Vec::new(),
             under: None,
@@ -65,10 +59,13 @@ pub fn gpus() -> Result<Gpus, String> {
 }
 
 /// The child: looks, says what it found, and ends.
-pub fn live() -> std::io::Result<()> {
-    let found = device::cuda::gpus()
-        .map(|(gpus, driver, path)| Gpus { gpus, driver, path })
-        .map_err(|error| error.to_string());
+pub fn live(device: &str) -> std::io::Result<()> {
+    let look = || -> Result<Gpus, DeviceError> {
+        let vendor = VENDORS.iter().find(|vendor| vendor.device.name() == device);
+        let driver = (vendor.ok_or(DeviceError::NoVendor)?.driver)()?;
+        Ok(Gpus { gpus: driver.gpus()?, driver: driver.version() })
+    };
+    let found = look().map_err(|error| error.to_string());
     let mut stream = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     frames::send(&mut stream, &found)
 }

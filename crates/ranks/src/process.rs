@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use collectives::Rank;
 use command_fds::{CommandFdExt as _, FdMapping};
+use device::vendors::VENDORS;
 use ipc::frames::{self, Inbox};
 use ipc::{Board, Phase};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -144,8 +145,7 @@ impl ChildProcess {
             .arg(spawn.number.to_string())
             .args(&spawn.arguments)
             .env("RUST_BACKTRACE", "0")
-            // A kernel that waits must not find that its peer's is still to be loaded.
-            .env("CUDA_MODULE_LOADING", "EAGER")
+            .envs(VENDORS.iter().flat_map(|vendor| vendor.environment).copied())
             .env(spawn.mark.0, spawn.mark.1)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(output.try_clone().map_err(&start)?)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use device::vendors::VENDORS;
 use kernels::DeviceName;
 
 /// A device and its GPUs.
@@ -11,13 +12,15 @@ use kernels::DeviceName;
 pub enum Target {
     /// The host's processor.
     Cpu,
-    /// NVIDIA GPUs.
-    Cuda {
+    /// GPUs of one vendor.
+    Gpus {
+        /// The device whose driver opens them.
+        device: DeviceName,
         /// Their numbers: rank r of a process case runs on the r-th of them, and round again;
         /// logical ranks all run on the first. Never empty.
         gpus: Vec<u32>,
-        /// The compiled judge; without one, heaps are judged on the host, from copies.
-        judge: Option<PathBuf>,
+        /// The compiled verifier; without one, heaps are compared on the host, from copies.
+        verifier: Option<PathBuf>,
         /// A program that rank processes run under: compute-sanitizer.
         sanitizer: Option<PathBuf>,
     },
@@ -28,7 +31,7 @@ impl Target {
     pub fn device(&self) -> DeviceName {
         match self {
             Target::Cpu => DeviceName::Cpu,
-            Target::Cuda { .. } => DeviceName::Cuda,
+            Target::Gpus { device, .. } => *device,
         }
     }
 
@@ -36,7 +39,7 @@ impl Target {
     pub fn sanitizer(&self) -> Option<&PathBuf> {
         match self {
             Target::Cpu => None,
-            Target::Cuda { sanitizer, .. } => sanitizer.as_ref(),
+            Target::Gpus { sanitizer, .. } => sanitizer.as_ref(),
         }
     }
 
@@ -44,8 +47,8 @@ impl Target {
     pub fn gpus_of(&self, ranks: u32, processes: usize) -> Vec<u32> {
         match self {
             Target::Cpu => Vec::new(),
-            Target::Cuda { gpus, .. } if processes <= 1 => vec![gpus[0]; ranks as usize],
-            Target::Cuda { gpus, .. } => {
+            Target::Gpus { gpus, .. } if processes <= 1 => vec![gpus[0]; ranks as usize],
+            Target::Gpus { gpus, .. } => {
                 gpus.iter().copied().cycle().take(ranks as usize).collect()
             }
         }
@@ -57,10 +60,10 @@ impl fmt::Display for Target {
         match self {
             Target::Cpu => f.write_str("cpu"),
             // Whoever runs under it need not know.
-            Target::Cuda { gpus, judge, sanitizer: _ } => {
+            Target::Gpus { device, gpus, verifier, sanitizer: _ } => {
                 let gpus: Vec<String> = gpus.iter().map(u32::to_string).collect();
-                write!(f, "cuda:{}", gpus.join(","))?;
-                judge.as_ref().map_or(Ok(()), |judge| write!(f, ":{}", judge.display()))
+                write!(f, "{device}:{}", gpus.join(","))?;
+                verifier.as_ref().map_or(Ok(()), |path| write!(f, ":{}", path.display()))
             }
         }
     }
@@ -73,13 +76,16 @@ impl FromStr for Target {
         if text == "cpu" {
             return Ok(Target::Cpu);
         }
-        let gpus = text.strip_prefix("cuda:").ok_or_else(wrong)?;
-        let (gpus, judge) = match gpus.split_once(':') {
-            Some((gpus, judge)) => (gpus, Some(judge.into())),
+        let (device, gpus) = text.split_once(':').ok_or_else(wrong)?;
+        let vendor = VENDORS.iter().find(|vendor| vendor.device.name() == device);
+        let device = vendor.ok_or_else(wrong)?.device;
+        let (gpus, verifier) = match gpus.split_once(':') {
+            Some((gpus, verifier)) => (gpus, Some(verifier.into())),
             None => (gpus, None),
         };
         let gpus = gpus.split(',').map(|gpu| gpu.parse().map_err(|_| wrong()));
-        Ok(Target::Cuda { gpus: gpus.collect::<Result<_, _>>()?, judge, sanitizer: None })
+        let gpus = gpus.collect::<Result<_, _>>()?;
+        Ok(Target::Gpus { device, gpus, verifier, sanitizer: None })
     }
 }
 
@@ -88,10 +94,23 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
+    fn cuda(gpus: Vec<u32>, verifier: Option<PathBuf>) -> Target {
+        Target::Gpus { device: DeviceName::Cuda, gpus, verifier, sanitizer: None }
+    }
+
+    #[rstest]
+    #[case("0")]
+    #[case("gpu:0")]
+    #[case("cpu:0")]
+    #[case("cuda:a")]
+    fn other_texts_are_no_targets(#[case] text: &str) {
+        assert_eq!(text.parse::<Target>(), Err(format!("`{text}` is no target")));
+    }
+
     #[rstest]
     #[case(Target::Cpu, "cpu")]
-    #[case(Target::Cuda { gpus: vec![0], judge: None, sanitizer: None }, "cuda:0")]
-    #[case(Target::Cuda { gpus: vec![3, 1], judge: Some("/a/b".into()), sanitizer: None }, "cuda:3,1:/a/b")]
+    #[case(cuda(vec![0], None), "cuda:0")]
+    #[case(cuda(vec![3, 1], Some("/a/b".into())), "cuda:3,1:/a/b")]
     fn targets_are_read_as_they_are_written(#[case] target: Target, #[case] text: &str) {
         assert_eq!(target.to_string(), text);
         assert_eq!(text.parse(), Ok(target));
@@ -101,7 +120,7 @@ mod tests {
     #[case(1, vec![4, 4, 4])]
     #[case(3, vec![4, 2, 4])]
     fn ranks_go_round_the_gpus(#[case] processes: usize, #[case] expected: Vec<u32>) {
-        let target = Target::Cuda { gpus: vec![4, 2], judge: None, sanitizer: None };
+        let target = cuda(vec![4, 2], None);
         assert_eq!(target.gpus_of(3, processes), expected);
     }
 }

@@ -7,7 +7,8 @@ use std::os::unix::net::UnixStream;
 
 use collectives::Rank;
 use device::cpu::CpuDevice;
-use device::cuda::CudaDevice;
+use device::gpu::GpuDevice;
+use device::vendors::vendor;
 use device::{Device, DeviceError, Interleaving, Launch, WatchedByte};
 use ipc::{Board, HeapHandle, Phase, RankEntry, frames};
 
@@ -27,7 +28,7 @@ pub fn rank_main() {
     let arguments: Vec<String> =
         arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
     let life = match &arguments[..] {
-        [_, what] if what == probe::ROLE => Some(probe::live()),
+        [_, what, device] if what == probe::ROLE => Some(probe::live(device)),
         [number, target, role @ ..] => {
             let (number, target) = (number.parse().ok(), target.parse().ok());
             number.zip(target).map(|(number, target)| live(number, target, role))
@@ -61,17 +62,20 @@ fn live(process: u32, target: Target, role: &[String]) -> std::io::Result<()> {
     // The socket is standard input: kernels that print reach standard output and error only.
     let stream = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     own.enter(Phase::Starting);
+    let device = target.device();
     if role.first().is_some_and(|role| role == server::ROLE) {
-        let Target::Cuda { judge, .. } = target else {
+        let Target::Gpus { verifier, .. } = target else {
             return Err(std::io::Error::other("a CPU's heaps are the parent's own"));
         };
-        return server::serve(stream, own, judge.as_deref());
+        let vendor = vendor(device).map_err(std::io::Error::other)?;
+        return server::serve(stream, own, vendor.driver, verifier.as_deref());
     }
     simt::fault::install(&own.fault)?;
     let device: Box<dyn Device> = match target {
         Target::Cpu => Box::new(CpuDevice::new(Rank(0), true)),
-        Target::Cuda { gpus, .. } => {
-            Box::new(CudaDevice::new(gpus).map_err(std::io::Error::other)?)
+        Target::Gpus { gpus, .. } => {
+            let driver = vendor(device).map_err(std::io::Error::other)?.driver;
+            Box::new(GpuDevice::new(driver().map_err(std::io::Error::other)?, gpus))
         }
     };
     let mut worker = Worker { stream, board, own, device };

@@ -19,7 +19,7 @@ pub use arguments::trap;
 pub use heap::{HEAP_SPACING, heap_address, heap_at};
 
 use crate::arguments::bind;
-use crate::{Device, DeviceError, Interleaving, Launch, Launched, Plan, WatchedByte};
+use crate::{Device, DeviceError, Interleave, Interleaving, Launch, Launched, WatchedByte};
 use arguments::ArgumentPages;
 use heap::MappedHeap;
 
@@ -140,7 +140,7 @@ impl Device for CpuDevice {
             return Ok(Launched { outcome, writes: writers.writes(), races, flags, recorded });
         }
         let writes = Vec::new();
-        if let Interleaving::CoResident { plan: Plan::Late(late, time), .. } = &interleaving {
+        if let Interleaving::CoResident { plan: Interleave::Late(late, time), .. } = &interleaving {
             let own = self.heaps.get(&launches[0].rank).map_or(0..0, MappedHeap::range);
             let mut delay = Delay::new(*late, *time, heap::ADDRESSES, own);
             let (outcome, recorded) = self.run(&mut rank_launches, interleaving, &mut delay)?;
@@ -185,15 +185,15 @@ impl CpuDevice {
         let mut seeded = Seeded::new(seed, resident_blocks, self.idle, heap::ADDRESSES);
         let mut directed;
         let schedule: &mut dyn Schedule = match plan {
-            Plan::Seed | Plan::Late(..) => {
+            Interleave::Seed | Interleave::Late(..) => {
                 return Ok((simt::run(launches, &mut seeded, observer)?, None));
             }
-            Plan::Recorded => &mut seeded,
-            Plan::Turns(turns) => {
+            Interleave::Recorded => &mut seeded,
+            Interleave::Turns(turns) => {
                 directed = Directed::new(seeded, &turns);
                 &mut directed
             }
-            Plan::Explore(branch) => {
+            Interleave::Explore(branch) => {
                 // Where races are looked for, plain accesses need no places to switch: if their
                 // order mattered, they would race.
                 let switches = match race {

@@ -1,14 +1,20 @@
-//! NVIDIA's driver library: what this project calls of it, and nothing more. Thin and safe to call
-//! wrongly only where it says so; every failure carries the driver's own name for it.
+//! NVIDIA's driver library as a [`GpuDriver`]: what this project calls of it, and nothing more. Every
+//! failure carries the driver's own name for it.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
-use super::library::{self, MissingLibrary, functions};
+use kernels::DeviceName;
 
-/// A device address.
-pub(crate) type Address = u64;
+use crate::gpu::driver::{
+    Address, DriverVersion, Function, Gpu, GpuCode, GpuContext, GpuDriver, GpuMemory, Limits,
+    Module, Shape, Stream,
+};
+use crate::library::{self, functions};
+use crate::{DriverError, Fault, MissingLibrary};
+
 type Handle = *mut c_void;
 
 functions! {
@@ -52,42 +58,18 @@ functions! {
 /// How another process opens an allocation; made and read by the driver alone.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct IpcHandle([u8; 64]);
+pub(super) struct IpcHandle([u8; 64]);
 
-impl IpcHandle {
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.0.to_vec()
-    }
-
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<IpcHandle> {
-        bytes.try_into().ok().map(IpcHandle)
-    }
-}
-
-/// What the driver said no with.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{call}: {name} ({text})")]
-pub struct CudaError {
-    /// The function.
-    pub call: &'static str,
-    /// The driver's number.
-    pub code: i32,
-    /// Its name.
-    pub name: String,
-    /// What it means.
-    pub text: String,
-}
-
-/// Errors of a kernel rather than of a call; the context is lost with them.
-pub(crate) mod code {
-    pub(crate) const ILLEGAL_ADDRESS: i32 = 700;
-    pub(crate) const ASSERT: i32 = 710;
-    pub(crate) const HARDWARE_STACK_ERROR: i32 = 714;
-    pub(crate) const ILLEGAL_INSTRUCTION: i32 = 715;
-    pub(crate) const MISALIGNED_ADDRESS: i32 = 716;
-    pub(crate) const INVALID_ADDRESS_SPACE: i32 = 717;
-    pub(crate) const INVALID_PC: i32 = 718;
-    pub(crate) const LAUNCH_FAILED: i32 = 719;
+/// `CUresult`: errors of a kernel rather than of a call; the context is lost with them.
+mod code {
+    pub(super) const ILLEGAL_ADDRESS: i32 = 700;
+    pub(super) const ASSERT: i32 = 710;
+    pub(super) const HARDWARE_STACK_ERROR: i32 = 714;
+    pub(super) const ILLEGAL_INSTRUCTION: i32 = 715;
+    pub(super) const MISALIGNED_ADDRESS: i32 = 716;
+    pub(super) const INVALID_ADDRESS_SPACE: i32 = 717;
+    pub(super) const INVALID_PC: i32 = 718;
+    pub(super) const LAUNCH_FAILED: i32 = 719;
 }
 
 /// `CU_DEVICE_ATTRIBUTE_*`.
@@ -102,29 +84,29 @@ const LAZY_PEER_ACCESS: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`.
 const NON_BLOCKING: u32 = 1;
 
-/// The loaded driver library.
-#[derive(Debug)]
-pub(crate) struct Driver {
-    functions: Functions,
-    /// Where it was found.
-    pub(crate) path: PathBuf,
-    /// Its version, 13000 for 13.0.
-    pub(crate) version: i32,
+/// What a kernel did, where an error says that a kernel did something.
+fn fault(number: i32) -> Option<Fault> {
+    match number {
+        code::ILLEGAL_ADDRESS => Some(Fault::IllegalAddress),
+        code::MISALIGNED_ADDRESS => Some(Fault::MisalignedAddress),
+        code::ASSERT
+        | code::HARDWARE_STACK_ERROR
+        | code::ILLEGAL_INSTRUCTION
+        | code::INVALID_ADDRESS_SPACE
+        | code::INVALID_PC
+        | code::LAUNCH_FAILED => Some(Fault::Other),
+        _ => None,
+    }
 }
 
-/// A GPU of this machine.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Gpu {
-    /// Its number, as `--gpus` names it.
-    pub number: u32,
-    /// Its name.
-    pub name: String,
-    /// Bytes of its memory.
-    pub memory_bytes: u64,
-    /// Compute capability, 90 for 9.0.
-    pub capability: u32,
-    /// Multiprocessors.
-    pub multiprocessors: u32,
+/// The loaded driver library.
+#[derive(Debug)]
+pub(super) struct Driver {
+    functions: Functions,
+    /// The file that was loaded.
+    path: PathBuf,
+    /// The driver's version, 13000 for 13.0.
+    version: i32,
 }
 
 impl Driver {
@@ -132,7 +114,7 @@ impl Driver {
     ///
     /// # Errors
     /// There is none, or it finds no GPU.
-    pub(crate) fn get() -> Result<&'static Driver, MissingLibrary> {
+    pub(super) fn get() -> Result<&'static Driver, MissingLibrary> {
         static DRIVER: OnceLock<Result<Driver, MissingLibrary>> = OnceLock::new();
         DRIVER.get_or_init(Driver::load).as_ref().map_err(Clone::clone)
     }
@@ -157,7 +139,7 @@ impl Driver {
         Ok(driver)
     }
 
-    fn check(&self, call: &'static str, code: i32) -> Result<(), CudaError> {
+    fn check(&self, call: &'static str, code: i32) -> Result<(), DriverError> {
         if code == 0 {
             return Ok(());
         }
@@ -165,32 +147,22 @@ impl Driver {
             let mut text = std::ptr::null();
             // SAFETY: the driver returns a string of its own that is never freed, or null.
             let known = unsafe { function(code, &mut text) } == 0 && !text.is_null();
-            // SAFETY: as above.
+            // SAFETY: the driver said that it knows the code and set the pointer to a string of its
+            // own, which ends with zero and is never freed.
             known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
         };
         let name = text(self.functions.error_name).unwrap_or_else(|| format!("error {code}"));
         let text = text(self.functions.error_text).unwrap_or_else(|| "unknown".into());
-        Err(CudaError { call, code, name, text })
+        Err(DriverError { call, name, text, fault: fault(code) })
     }
 
-    /// The GPUs of this machine.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub(crate) fn gpus(&self) -> Result<Vec<Gpu>, CudaError> {
-        let mut count = 0;
-        // SAFETY: a place for one number.
-        self.check("cuDeviceGetCount", unsafe { (self.functions.device_count)(&mut count) })?;
-        (0..count as u32).map(|number| self.gpu(number)).collect()
-    }
-
-    fn gpu(&self, number: u32) -> Result<Gpu, CudaError> {
-        let device = self.device(number)?;
+    fn gpu(&self, number: u32) -> Result<Gpu, DriverError> {
+        let device = self.ordinal(number)?;
         let mut name = [0 as c_char; 128];
         // SAFETY: the driver writes at most 128 bytes and ends them with zero.
         let got = unsafe { (self.functions.device_name)(name.as_mut_ptr(), 128, device) };
         self.check("cuDeviceGetName", got)?;
-        // SAFETY: as above.
+        // SAFETY: the driver filled the array, which lives here, and ended the text with zero.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let mut memory = 0;
         // SAFETY: a place for one number.
@@ -201,12 +173,16 @@ impl Driver {
             number,
             name,
             memory_bytes: memory as u64,
-            capability: attribute(CAPABILITY_MAJOR)? * 10 + attribute(CAPABILITY_MINOR)?,
+            architecture: format!(
+                "sm_{}{}",
+                attribute(CAPABILITY_MAJOR)?,
+                attribute(CAPABILITY_MINOR)?
+            ),
             multiprocessors: attribute(MULTIPROCESSORS)?,
         })
     }
 
-    fn device(&self, number: u32) -> Result<i32, CudaError> {
+    fn ordinal(&self, number: u32) -> Result<i32, DriverError> {
         let mut device = 0;
         // SAFETY: a place for one number.
         let got = unsafe { (self.functions.device_get)(&mut device, number as i32) };
@@ -214,59 +190,55 @@ impl Driver {
         Ok(device)
     }
 
-    fn attribute(&self, device: i32, which: i32) -> Result<u32, CudaError> {
+    fn attribute(&self, device: i32, which: i32) -> Result<u32, DriverError> {
         let mut value = 0;
         // SAFETY: a place for one number.
         let got = unsafe { (self.functions.device_attribute)(&mut value, which, device) };
         self.check("cuDeviceGetAttribute", got)?;
         Ok(value.max(0) as u32)
     }
+}
 
-    /// The GPU's context in this process, which lives as long as the process.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub(crate) fn context(&'static self, number: u32) -> Result<Context, CudaError> {
-        let device = self.device(number)?;
+impl GpuDriver for &'static Driver {
+    fn device(&self) -> DeviceName {
+        DeviceName::Cuda
+    }
+
+    fn version(&self) -> DriverVersion {
+        let version = format!("{}.{}", self.version / 1000, self.version % 1000 / 10);
+        DriverVersion { version, path: self.path.display().to_string() }
+    }
+
+    fn gpus(&self) -> Result<Vec<Gpu>, DriverError> {
+        let mut count = 0;
+        // SAFETY: a place for one number.
+        self.check("cuDeviceGetCount", unsafe { (self.functions.device_count)(&mut count) })?;
+        (0..count.cast_unsigned()).map(|number| self.gpu(number)).collect()
+    }
+
+    fn context(&self, number: u32) -> Result<Rc<dyn GpuContext>, DriverError> {
+        let device = self.ordinal(number)?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: a place for one handle.
         let got = unsafe { (self.functions.retain_context)(&mut handle, device) };
         self.check("cuDevicePrimaryCtxRetain", got)?;
         let shared_bytes = self.attribute(device, SHARED_BYTES_OPTIN)?;
         let multiprocessors = self.attribute(device, MULTIPROCESSORS)?;
-        Ok(Context { driver: self, handle, number, multiprocessors, shared_bytes })
+        let limits = Limits { number, multiprocessors, shared_bytes };
+        Ok(Rc::new(Context { driver: *self, handle, limits }))
     }
 }
 
 /// A GPU in this process. Every method makes it current first.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Context {
+#[derive(Debug)]
+struct Context {
     driver: &'static Driver,
     handle: Handle,
-    /// Which GPU.
-    pub(crate) number: u32,
-    pub(crate) multiprocessors: u32,
-    /// Block-shared memory that a kernel may ask for.
-    pub(crate) shared_bytes: u32,
-}
-
-/// A loaded module.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ModuleHandle(Handle);
-/// A kernel of a loaded module.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Function(Handle);
-/// A queue of launches.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream(Handle);
-
-impl Stream {
-    /// The context's own.
-    pub(crate) const DEFAULT: Stream = Stream(std::ptr::null_mut());
+    limits: Limits,
 }
 
 impl Context {
-    fn functions(&self) -> Result<&'static Functions, CudaError> {
+    fn functions(&self) -> Result<&'static Functions, DriverError> {
         let functions = &self.driver.functions;
         // SAFETY: the context is retained for as long as the process lives.
         let got = unsafe { (functions.set_current)(self.handle) };
@@ -274,12 +246,23 @@ impl Context {
         Ok(functions)
     }
 
-    fn check(&self, call: &'static str, code: i32) -> Result<(), CudaError> {
+    fn check(&self, call: &'static str, code: i32) -> Result<(), DriverError> {
         self.driver.check(call, code)
     }
+}
 
-    /// Device memory of its own, never managed.
-    pub(crate) fn allocate(&self, bytes: u64) -> Result<Address, CudaError> {
+impl GpuContext for Context {
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn raw(&self) -> u64 {
+        self.handle as u64
+    }
+}
+
+impl GpuMemory for Context {
+    fn allocate(&self, bytes: u64) -> Result<Address, DriverError> {
         let mut address = 0;
         // SAFETY: a place for one address.
         let got = unsafe { (self.functions()?.allocate)(&mut address, bytes as usize) };
@@ -287,15 +270,13 @@ impl Context {
         Ok(address)
     }
 
-    /// Gives memory back. Nothing may use it any more, in any process.
-    pub(crate) fn free(&self, address: Address) -> Result<(), CudaError> {
+    fn free(&self, address: Address) -> Result<(), DriverError> {
         // SAFETY: the driver checks that it is the start of an allocation.
         let got = unsafe { (self.functions()?.free)(address) };
         self.check("cuMemFree", got)
     }
 
-    /// Copies to the device; returns when it is there.
-    pub(crate) fn write(&self, to: Address, bytes: &[u8]) -> Result<(), CudaError> {
+    fn write(&self, to: Address, bytes: &[u8]) -> Result<(), DriverError> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -304,8 +285,7 @@ impl Context {
         self.check("cuMemcpyHtoD", got)
     }
 
-    /// Copies from the device; returns when it is here.
-    pub(crate) fn read(&self, from: Address, bytes: &mut [u8]) -> Result<(), CudaError> {
+    fn read(&self, from: Address, bytes: &mut [u8]) -> Result<(), DriverError> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -315,8 +295,7 @@ impl Context {
         self.check("cuMemcpyDtoH", got)
     }
 
-    /// Sets every byte of a piece of device memory.
-    pub(crate) fn set(&self, at: Address, value: u8, bytes: u64) -> Result<(), CudaError> {
+    fn set(&self, at: Address, value: u8, bytes: u64) -> Result<(), DriverError> {
         if bytes == 0 {
             return Ok(());
         }
@@ -325,130 +304,142 @@ impl Context {
         self.check("cuMemsetD8", got)
     }
 
-    /// How other processes open the allocation that begins at `address`.
-    pub(crate) fn export(&self, address: Address) -> Result<IpcHandle, CudaError> {
+    fn export(&self, address: Address) -> Result<Vec<u8>, DriverError> {
         let mut handle = IpcHandle([0; 64]);
         // SAFETY: a place for one handle.
         let got = unsafe { (self.functions()?.ipc_handle)(&mut handle, address) };
         self.check("cuIpcGetMemHandle", got)?;
-        Ok(handle)
+        Ok(handle.0.to_vec())
     }
 
-    /// Maps an allocation of another process, also one of another GPU.
-    pub(crate) fn open(&self, handle: IpcHandle) -> Result<Address, CudaError> {
+    fn open(&self, handle: &[u8]) -> Result<Address, DriverError> {
+        const CALL: &str = "cuIpcOpenMemHandle";
+        let handle = handle.try_into().map(IpcHandle).map_err(|_| DriverError {
+            call: CALL,
+            name: "not called".into(),
+            text: format!("a handle has 64 bytes, not {}", handle.len()),
+            fault: None,
+        })?;
         let mut address = 0;
         // SAFETY: a place for one address; the driver checks the handle.
         let got = unsafe { (self.functions()?.ipc_open)(&mut address, handle, LAZY_PEER_ACCESS) };
-        self.check("cuIpcOpenMemHandle", got)?;
+        self.check(CALL, got)?;
         Ok(address)
     }
 
-    /// Ends a mapping.
-    pub(crate) fn close(&self, address: Address) -> Result<(), CudaError> {
+    fn close(&self, address: Address) -> Result<(), DriverError> {
         // SAFETY: the driver checks that `open` returned it.
         let got = unsafe { (self.functions()?.ipc_close)(address) };
         self.check("cuIpcCloseMemHandle", got)
     }
 
-    /// Loads compiled code.
-    pub(crate) fn load(&self, image: &[u8]) -> Result<ModuleHandle, CudaError> {
+    fn reach(&self, other: &dyn GpuContext) -> Result<(), DriverError> {
+        const ALREADY: i32 = 704;
+        // SAFETY: the other context is one of this driver's, made by `GpuDriver::context` and retained
+        // for as long as the process lives.
+        let got = unsafe { (self.functions()?.enable_peer)(other.raw() as Handle, 0) };
+        if got == ALREADY {
+            return Ok(());
+        }
+        self.check("cuCtxEnablePeerAccess", got)
+    }
+}
+
+impl GpuCode for Context {
+    fn load(&self, image: &[u8]) -> Result<Module, DriverError> {
         // PTX must end with zero; machine code does not mind.
         let image = [image, &[0]].concat();
         let mut module = std::ptr::null_mut();
         // SAFETY: machine code carries its own length, PTX ends with zero.
         let got = unsafe { (self.functions()?.module_load)(&mut module, image.as_ptr().cast()) };
         self.check("cuModuleLoadData", got)?;
-        Ok(ModuleHandle(module))
+        Ok(Module(module as u64))
     }
 
-    /// Forgets a module; nothing of it may run.
-    pub(crate) fn unload(&self, module: ModuleHandle) -> Result<(), CudaError> {
+    fn unload(&self, module: Module) -> Result<(), DriverError> {
         // SAFETY: loaded by `load` and unloaded once, by its owner's drop.
-        let got = unsafe { (self.functions()?.module_unload)(module.0) };
+        let got = unsafe { (self.functions()?.module_unload)(module.0 as Handle) };
         self.check("cuModuleUnload", got)
     }
 
-    /// A kernel by its symbol.
-    pub(crate) fn function(&self, module: ModuleHandle, name: &str) -> Result<Function, CudaError> {
+    fn function(&self, module: Module, name: &str) -> Result<Function, DriverError> {
         let name = CString::new(name).unwrap_or_default();
         let mut function = std::ptr::null_mut();
         // SAFETY: the module is loaded; the name ends with zero.
-        let got =
-            unsafe { (self.functions()?.module_function)(&mut function, module.0, name.as_ptr()) };
+        let got = unsafe {
+            (self.functions()?.module_function)(&mut function, module.0 as Handle, name.as_ptr())
+        };
         self.check("cuModuleGetFunction", got)?;
-        Ok(Function(function))
+        Ok(Function(function as u64))
     }
 
-    /// A device variable by its symbol: where and how large.
-    pub(crate) fn global(
-        &self,
-        module: ModuleHandle,
-        name: &CStr,
-    ) -> Result<(Address, u64), CudaError> {
+    fn global(&self, module: Module, symbol: &str) -> Result<(Address, u64), DriverError> {
+        let name = CString::new(symbol).unwrap_or_default();
         let (mut address, mut bytes) = (0, 0);
         // SAFETY: the module is loaded; the name ends with zero.
         let got = unsafe {
-            (self.functions()?.module_global)(&mut address, &mut bytes, module.0, name.as_ptr())
+            (self.functions()?.module_global)(
+                &mut address,
+                &mut bytes,
+                module.0 as Handle,
+                name.as_ptr(),
+            )
         };
         self.check("cuModuleGetGlobal", got)?;
         Ok((address, bytes as u64))
     }
 
-    /// Allows a kernel so much dynamic block-shared memory.
-    pub(crate) fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
+    fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), DriverError> {
         // SAFETY: the function's module is loaded.
         let got = unsafe {
-            (self.functions()?.function_attribute)(function.0, DYNAMIC_SHARED, bytes as i32)
+            (self.functions()?.function_attribute)(
+                function.0 as Handle,
+                DYNAMIC_SHARED,
+                bytes as i32,
+            )
         };
         self.check("cuFuncSetAttribute", got)
     }
 
-    /// How many blocks of a kernel are resident on the whole GPU at once.
-    pub(crate) fn resident_blocks(
+    fn resident_blocks(
         &self,
         function: Function,
         threads: u32,
         shared_bytes: u32,
-    ) -> Result<u64, CudaError> {
+    ) -> Result<u64, DriverError> {
         let mut blocks = 0;
         // SAFETY: the function's module is loaded.
         let got = unsafe {
             let ask = self.functions()?.occupancy;
-            ask(&mut blocks, function.0, threads as i32, shared_bytes as usize)
+            ask(&mut blocks, function.0 as Handle, threads as i32, shared_bytes as usize)
         };
         self.check("cuOccupancyMaxActiveBlocksPerMultiprocessor", got)?;
-        Ok(blocks.max(0) as u64 * u64::from(self.multiprocessors))
+        Ok(blocks.max(0) as u64 * u64::from(self.limits.multiprocessors))
     }
 
-    /// A queue of its own.
-    pub(crate) fn stream(&self) -> Result<Stream, CudaError> {
+    fn stream(&self) -> Result<Stream, DriverError> {
         let mut stream = std::ptr::null_mut();
         // SAFETY: a place for one handle.
         let got = unsafe { (self.functions()?.stream_create)(&mut stream, NON_BLOCKING) };
         self.check("cuStreamCreate", got)?;
-        Ok(Stream(stream))
+        Ok(Stream(stream as u64))
     }
 
-    /// Forgets a queue; what is in it still runs.
-    pub(crate) fn forget_stream(&self, stream: Stream) -> Result<(), CudaError> {
+    fn forget_stream(&self, stream: Stream) -> Result<(), DriverError> {
         // SAFETY: created by `stream` and forgotten once.
-        let got = unsafe { (self.functions()?.stream_destroy)(stream.0) };
+        let got = unsafe { (self.functions()?.stream_destroy)(stream.0 as Handle) };
         self.check("cuStreamDestroy", got)
     }
 
-    /// Starts a kernel and does not wait for it.
     ///
     /// # Safety
-    /// `parameters` must be as many and as large as the kernel's own. What the kernel does with
-    /// device addresses stays on the device: a wrong one is an error of the context, seen at the
-    /// next [`Context::finish`].
-    pub(crate) unsafe fn launch(
+    unsafe fn launch(
         &self,
         function: Function,
-        [grid, threads, shared_bytes]: [u32; 3],
+        Shape { grid, threads, shared_bytes }: Shape,
         stream: Stream,
         parameters: &mut [Vec<u8>],
-    ) -> Result<(), CudaError> {
+    ) -> Result<(), DriverError> {
         let places: Vec<*mut c_void> =
             parameters.iter_mut().map(|bytes| bytes.as_mut_ptr().cast()).collect();
         let launch = self.functions()?.launch;
@@ -456,7 +447,7 @@ impl Context {
         // returns; the caller vouches for their sizes.
         let got = unsafe {
             launch(
-                function.0,
+                function.0 as Handle,
                 grid,
                 1,
                 1,
@@ -464,7 +455,7 @@ impl Context {
                 1,
                 1,
                 shared_bytes,
-                stream.0,
+                stream.0 as Handle,
                 places.as_ptr(),
                 std::ptr::null(),
             )
@@ -472,25 +463,9 @@ impl Context {
         self.check("cuLaunchKernel", got)
     }
 
-    /// Lets this GPU read and write another's memory.
-    pub(crate) fn reach(&self, other: Context) -> Result<(), CudaError> {
-        const ALREADY: i32 = 704;
-        // SAFETY: the other context is retained for as long as the process lives.
-        let got = unsafe { (self.functions()?.enable_peer)(other.handle, 0) };
-        if got == ALREADY {
-            return Ok(());
-        }
-        self.check("cuCtxEnablePeerAccess", got)
-    }
-
-    /// Waits until everything that was started on this GPU by this process has ended.
-    pub(crate) fn finish(&self) -> Result<(), CudaError> {
+    fn finish(&self) -> Result<(), DriverError> {
         // SAFETY: no arguments.
         let got = unsafe { (self.functions()?.synchronize)() };
         self.check("cuCtxSynchronize", got)
     }
 }
-
-// SAFETY: contexts, modules, functions and streams are handles that any thread may use; calls
-// make the context current in their thread first.
-unsafe impl Send for Context {}

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use kernels::{CompileFailure, CompileJob, Compiled, DeviceName, ObjectKind, Toolchain};
 
-use super::library::{self, MissingLibrary, functions};
+use crate::MissingLibrary;
+use crate::library::{self, functions};
 
 type Program = *mut c_void;
 
@@ -42,11 +43,11 @@ pub struct Nvrtc {
 
 impl Nvrtc {
     /// The library that [`OVERRIDE`] names, else the first in the loader's path, the toolkit's
-    /// folders and Python's packages; compiles for `capability` (90 for 9.0).
+    /// folders and Python's packages; compiles for an architecture such as `sm_90`.
     ///
     /// # Errors
     /// None of them loads.
-    pub fn find(capability: u32) -> Result<Nvrtc, MissingLibrary> {
+    pub fn find(architecture: &str) -> Result<Nvrtc, MissingLibrary> {
         const NAME: &str = "NVIDIA's run-time compiler (libnvrtc.so)";
         let candidates = match std::env::var_os(OVERRIDE).filter(|path| !path.is_empty()) {
             Some(path) => vec![PathBuf::from(path)],
@@ -64,7 +65,7 @@ impl Nvrtc {
             return Err(missing(format!("{} does not say its version", path.display())));
         }
         let includes = include_folders(&path);
-        let architecture = format!("sm_{capability}");
+        let architecture = architecture.to_owned();
         Ok(Nvrtc { functions, path, version: (major, minor), includes, architecture })
     }
 
@@ -112,7 +113,8 @@ impl Nvrtc {
             if code != 0 || lowered.is_null() {
                 return Err(format!("{name:?} is no kernel of the source"));
             }
-            // SAFETY: as above.
+            // SAFETY: the compiler set the pointer, which is not null, to a text that ends with zero and
+            // lives as long as the program, which is destroyed after this function.
             symbols.push(unsafe { CStr::from_ptr(lowered) }.to_string_lossy().into_owned());
         }
         let object = self.text(program, self.functions.object_size, self.functions.object);

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use anyhow::bail;
 use clap::Args;
-use device::cuda::Nvrtc;
+use device::vendors::vendor;
 use kernels::{Build, Compiler, DeviceName, Toolchain};
 use launch::builder::Builder;
 
@@ -38,8 +37,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let device = arguments.device.name();
     let (toolchain, build): (Arc<dyn Toolchain>, _) = match device {
         DeviceName::Cpu => (Arc::new(Compiler::find()?), Build::Fast),
-        DeviceName::Cuda => (Arc::new(Nvrtc::find(arguments.capability)?), Build::Gpu(device)),
-        DeviceName::Hip => bail!("this build compiles for CPUs and NVIDIA GPUs"),
+        DeviceName::Cuda | DeviceName::Hip => {
+            let architecture = format!("sm_{}", arguments.capability);
+            ((vendor(device)?.toolchain)(&architecture)?, Build::Gpu(device))
+        }
     };
     let shelf = Shelf::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;

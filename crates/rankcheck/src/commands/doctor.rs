@@ -3,7 +3,7 @@
 use clap::Args;
 use collectives::Collective;
 use device::cuda::{Nvrtc, OVERRIDE};
-use kernels::{Cache, Compiler};
+use kernels::{Cache, Compiler, DeviceName};
 use ranks::budget::{available_bytes, show_bytes};
 use ranks::heaps::speed::{problem, speeds};
 use ranks::probe;
@@ -75,14 +75,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         version.as_deref().unwrap_or("missing"),
         "one test a case; `cargo install cargo-nextest --locked`",
     );
-    match probe::gpus() {
+    match probe::gpus(DeviceName::Cuda) {
         Ok(found) => {
             for gpu in &found.gpus {
                 let name = format!(
-                    "{}, {}, sm_{}, {} multiprocessors",
+                    "{}, {}, {}, {} multiprocessors",
                     gpu.name,
                     show_bytes(gpu.memory_bytes),
-                    gpu.capability,
+                    gpu.architecture,
                     gpu.multiprocessors
                 );
                 line(
@@ -91,12 +91,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                     "device cuda: logical and process mode",
                 );
             }
-            let driver = format!("{} ({})", found.driver_version(), found.path);
+            let driver = format!("{} ({})", found.driver.version, found.driver.path);
             line("CUDA driver", &driver, "runs kernels on NVIDIA GPUs");
         }
         Err(why) => line("NVIDIA GPUs", "none", &format!("device cuda: {why}")),
     }
-    match Nvrtc::find(0) {
+    match Nvrtc::find("") {
         Ok(nvrtc) => {
             let found = format!("{} ({})", nvrtc.release(), nvrtc.path().display());
             line(

@@ -3,11 +3,13 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, image, verify};
-use device::DeviceError;
-use device::cuda::judge::CallJudge;
-use device::cuda::{GpuJudge, Heaps};
+use device::gpu::Heaps;
+use device::gpu::driver::GpuDriver;
+use device::gpu::verifier::{CallVerifier, GpuVerifier};
+use device::{DeviceError, MissingLibrary};
 use ipc::{HeapHandle, Phase, RankEntry, frames};
 
 pub(crate) use super::message::ROLE;
@@ -15,11 +17,12 @@ use super::message::{Answer, Ask, BEHIND};
 use super::speed::{Speeds, measure};
 use crate::command::PROTOCOL;
 
-/// Until the parent closes the stream. `verifier` is its compiled code; without it, heaps are
-/// compared here on the host, from copies.
+/// Until the parent closes the stream. `driver` opens the GPUs that hold heaps; `verifier` is its
+/// compiled code, and without it, heaps are compared here on the host, from copies.
 pub(crate) fn serve(
     mut stream: UnixStream,
     own: &RankEntry,
+    driver: fn() -> Result<Rc<dyn GpuDriver>, MissingLibrary>,
     verifier: Option<&Path>,
 ) -> std::io::Result<()> {
     frames::send(&mut stream, &Answer::Hello(PROTOCOL))?;
@@ -33,7 +36,7 @@ pub(crate) fn serve(
         };
         let answer = match &mut server {
             Some(server) => server.answer(ask),
-            None => Server::new(verifier).and_then(|new| server.insert(new).answer(ask)),
+            None => Server::new(driver, verifier).and_then(|new| server.insert(new).answer(ask)),
         };
         let answer = answer.unwrap_or_else(|error| Answer::Failed(error.to_string()));
         frames::send(&mut stream, &answer)?;
@@ -48,7 +51,7 @@ struct Server {
     heaps: Heaps,
     verifier: Option<PathBuf>,
     /// The verifier on a GPU, once there are heaps.
-    gpu: Option<GpuJudge>,
+    gpu: Option<GpuVerifier>,
     /// The case at hand.
     current: Option<Current>,
     /// Copies of heaps on the host, where they are compared there.
@@ -59,12 +62,15 @@ struct Server {
 struct Current {
     problem: Problem,
     plan: HeapPlan,
-    calls: Vec<Option<CallJudge>>,
+    calls: Vec<Option<CallVerifier>>,
 }
 
 impl Server {
-    fn new(verifier: Option<&Path>) -> Result<Server, DeviceError> {
-        let (heaps, verifier) = (Heaps::new()?, verifier.map(Path::to_owned));
+    fn new(
+        driver: fn() -> Result<Rc<dyn GpuDriver>, MissingLibrary>,
+        verifier: Option<&Path>,
+    ) -> Result<Server, DeviceError> {
+        let (heaps, verifier) = (Heaps::new(driver()?), verifier.map(Path::to_owned));
         Ok(Server { heaps, verifier, gpu: None, current: None, copies: Vec::new() })
     }
 
@@ -101,7 +107,7 @@ impl Server {
             Some(path) => {
                 let object = std::fs::read(path);
                 let object = object.map_err(|error| system(&path.display().to_string(), &error))?;
-                Some(GpuJudge::load(&mut self.heaps, gpus, &object)?)
+                Some(GpuVerifier::load(&mut self.heaps, gpus, &object)?)
             }
         };
         Ok(handles)
@@ -194,14 +200,14 @@ impl Server {
     fn on_gpu(
         &mut self,
         call: usize,
-    ) -> Result<Option<(&CallJudge, &mut GpuJudge, (&Problem, &HeapPlan))>, DeviceError> {
+    ) -> Result<Option<(&CallVerifier, &mut GpuVerifier, (&Problem, &HeapPlan))>, DeviceError> {
         let Some(gpu) = &mut self.gpu else { return Ok(None) };
         let Current { problem, plan, calls } = self.current.as_mut().expect("taken up");
         let judge = match &mut calls[call] {
             Some(judge) => judge,
             empty => {
                 let heaps = self.heaps.addresses(problem.world)?;
-                empty.insert(CallJudge::new(gpu, problem, plan, call, &heaps)?)
+                empty.insert(CallVerifier::new(gpu, problem, plan, call, &heaps)?)
             }
         };
         Ok(Some((judge, gpu, (problem, plan))))

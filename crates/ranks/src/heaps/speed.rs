@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use collectives::{Collective, DType, HeapPlan, Problem, Shape, Tile};
 use device::DeviceError;
-use device::cuda::GpuJudge;
-use device::cuda::judge::CallJudge;
+use device::gpu::verifier::{CallVerifier, GpuVerifier};
 use ipc::Board;
 use serde::{Deserialize, Serialize};
 
@@ -66,12 +65,12 @@ pub fn speeds(target: &Target, problem: &Problem) -> Result<Speeds, PoolError> {
 
 /// In the judging process.
 pub fn measure(
-    gpu: &mut GpuJudge,
-    judge: &CallJudge,
+    gpu: &mut GpuVerifier,
+    judge: &CallVerifier,
     bytes: u64,
     (from, to, copied): (u64, u64, u64),
 ) -> Result<Speeds, DeviceError> {
-    let mut median = |what: &mut dyn FnMut(&mut GpuJudge) -> Result<(), DeviceError>| {
+    let mut median = |what: &mut dyn FnMut(&mut GpuVerifier) -> Result<(), DeviceError>| {
         let mut times = Vec::new();
         for run in 0..=RUNS {
             let started = Instant::now();

@@ -1,21 +1,24 @@
 //! Pages of pointer arguments in device memory.
 
-use super::driver::{Address, Context};
+use std::rc::Rc;
+
+use super::driver::{Address, GpuContext};
 use crate::DeviceError;
 use crate::arguments::{PAGE, Pages};
 
 /// Pages of arguments on one GPU; kept from launch to launch.
 #[derive(Debug, Default)]
-pub(crate) struct ArgumentPages {
-    context: Option<Context>,
+pub(super) struct ArgumentPages {
+    context: Option<Rc<dyn GpuContext>>,
     pages: Vec<Address>,
     used: usize,
 }
 
 impl ArgumentPages {
     /// Forgets all arguments and uses this GPU from now on.
-    pub(crate) fn clear(&mut self, context: Context) {
-        if self.context.is_none_or(|known| known.number != context.number) {
+    pub(super) fn clear(&mut self, context: Rc<dyn GpuContext>) {
+        let number = |context: &Rc<dyn GpuContext>| context.limits().number;
+        if self.context.as_ref().is_none_or(|known| number(known) != number(&context)) {
             // The few pages on another GPU are freed with the process.
             self.pages.clear();
         }
@@ -26,7 +29,7 @@ impl ArgumentPages {
 
 impl Pages for ArgumentPages {
     fn place(&mut self, bytes: &[u8]) -> Result<u64, DeviceError> {
-        let context = self.context.expect("cleared for a GPU before it is used");
+        let context = self.context.as_ref().expect("cleared for a GPU before it is used");
         if self.used == self.pages.len() {
             self.pages.push(context.allocate(PAGE as u64)?);
         }

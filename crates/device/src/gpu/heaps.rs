@@ -1,11 +1,12 @@
-//! Heaps on GPUs, as the process that judges owns them: allocated here, opened by ranks through
-//! IPC, so that they outlive a rank whose kernel faults.
+//! Heaps on GPUs, in the process that owns them: allocated here, opened by ranks through IPC, so that
+//! they outlive a rank whose kernel faults.
+
+use std::rc::Rc;
 
 use collectives::Rank;
-
-use super::driver::{Address, Context, Driver};
 use ipc::HeapHandle;
 
+use super::driver::{Address, Contexts, GpuContext, GpuDriver};
 use crate::DeviceError;
 
 /// Smaller allocations share one block of the driver's, and a handle opens the whole block.
@@ -23,35 +24,26 @@ struct Heap {
 /// Heaps of all ranks.
 #[derive(Debug)]
 pub struct Heaps {
-    driver: &'static Driver,
-    contexts: Vec<Context>,
+    contexts: Contexts,
     heaps: Vec<Heap>,
 }
 
 impl Heaps {
-    /// None yet.
-    ///
-    /// # Errors
-    /// There is no driver.
-    pub fn new() -> Result<Heaps, DeviceError> {
-        Ok(Heaps { driver: Driver::get()?, contexts: Vec::new(), heaps: Vec::new() })
+    /// No heaps yet, on GPUs of a vendor.
+    pub fn new(driver: Rc<dyn GpuDriver>) -> Heaps {
+        Heaps { contexts: Contexts::new(driver), heaps: Vec::new() }
     }
 
     /// A GPU in this process; the first use takes some tenths of a second.
-    pub(crate) fn context(&mut self, gpu: u32) -> Result<Context, DeviceError> {
-        if let Some(known) = self.contexts.iter().find(|context| context.number == gpu) {
-            return Ok(*known);
-        }
-        let context = self.driver.context(gpu)?;
-        self.contexts.push(context);
-        Ok(context)
+    pub(super) fn context(&mut self, gpu: u32) -> Result<Rc<dyn GpuContext>, DeviceError> {
+        self.contexts.get(gpu)
     }
 
-    /// Sees that rank r has at least `bytes` on GPU `gpus[r]`, and says how to open them all.
+    /// Sees that rank r has at least `bytes` on GPU `gpus[r]`, and gives the handle of each rank's heap.
     /// Where anything changes, no other process may have a heap open.
     ///
     /// # Errors
-    /// No memory, or no such GPU.
+    /// There is not enough memory, or no GPU of that number.
     pub fn reserve(&mut self, gpus: &[u32], bytes: u64) -> Result<Vec<HeapHandle>, DeviceError> {
         let bytes = bytes.max(1).next_multiple_of(GRANULE);
         for (rank, gpu) in gpus.iter().enumerate() {
@@ -64,8 +56,8 @@ impl Heaps {
             }
             let context = self.context(*gpu)?;
             let address = context.allocate(bytes)?;
-            let handle =
-                HeapHandle::CudaIpc { handle: context.export(address)?.bytes(), offset: 0 };
+            let device = self.contexts.driver().device().to_string();
+            let handle = HeapHandle::GpuIpc { device, handle: context.export(address)?, offset: 0 };
             let heap = Heap { gpu: *gpu, address, bytes, handle };
             match self.heaps.get_mut(rank) {
                 Some(place) => *place = heap,
@@ -75,21 +67,21 @@ impl Heaps {
         Ok(self.heaps[..gpus.len()].iter().map(|heap| heap.handle.clone()).collect())
     }
 
-    /// Where the first `ranks` heaps begin, in this process.
+    /// The addresses of the first `ranks` heaps in this process, by rank.
     ///
     /// # Errors
-    /// A rank that has none.
+    /// A rank has no heap.
     pub fn addresses(&mut self, ranks: u32) -> Result<Vec<u64>, DeviceError> {
         (0..ranks).map(|rank| Ok(self.place(Rank(rank))?.1)).collect()
     }
 
-    /// By rank, the GPU that holds its heap.
+    /// The GPU that holds each rank's heap.
     pub fn gpus(&self) -> Vec<u32> {
         self.heaps.iter().map(|heap| heap.gpu).collect()
     }
 
     /// A heap's GPU and its first byte there.
-    fn place(&mut self, rank: Rank) -> Result<(Context, Address), DeviceError> {
+    fn place(&mut self, rank: Rank) -> Result<(Rc<dyn GpuContext>, Address), DeviceError> {
         let heap = self.heaps.get(rank.index()).ok_or(DeviceError::NoRank(rank, "heap"))?;
         let (gpu, address) = (heap.gpu, heap.address);
         Ok((self.context(gpu)?, address))
@@ -98,7 +90,7 @@ impl Heaps {
     /// Copies a part of a heap to the host.
     ///
     /// # Errors
-    /// The driver's.
+    /// The rank has no heap, or the driver refuses.
     pub fn read(&mut self, rank: Rank, offset: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let (context, address) = self.place(rank)?;
         Ok(context.read(address + offset, bytes)?)
@@ -107,7 +99,7 @@ impl Heaps {
     /// Sets every byte of a part of a heap's memory; returns when that is done.
     ///
     /// # Errors
-    /// The driver's.
+    /// The rank has no heap, or the driver refuses.
     pub fn set(
         &mut self,
         rank: Rank,
@@ -123,7 +115,7 @@ impl Heaps {
     /// Copies bytes to a heap.
     ///
     /// # Errors
-    /// The driver's.
+    /// The rank has no heap, or the driver refuses.
     pub fn write(&mut self, rank: Rank, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let (context, address) = self.place(rank)?;
         Ok(context.write(address + offset, bytes)?)

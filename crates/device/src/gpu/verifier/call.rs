@@ -1,100 +1,19 @@
-//! Fill, poison and verification as kernels, for a process that judges heaps and runs nothing else.
-//!
-//! The host says in records what belongs where (`collectives::record`), `judge.cu` makes the bytes
-//! or compares them, and what comes back is one number: how many bytes differ. Only where some do,
-//! the pages that hold them are copied and explained by `collectives::verify`, so that a finding
-//! reads as it does on the CPU.
-
-mod explain;
-mod words;
-mod work;
+//! One call of a problem on a device: what the heaps hold before and after it.
 
 use collectives::record::{Images, Record, STORED_ALIGN};
 use collectives::{Finding, HeapPlan, Problem};
 
+use super::work::Work;
+use super::{Entry, PAGE, VerifierDevice, words};
 use crate::DeviceError;
-use work::Work;
-
-/// What a device compiles: CUDA C++ that includes nothing.
-pub const SOURCE: &str = include_str!("judge.cu");
-/// The name under which the compiler speaks of it.
-pub const SOURCE_NAME: &str = "judge.cu";
-/// Threads of a block, in every launch.
-pub const THREADS: u32 = 256;
-/// Bytes of a heap of which the device says together whether any differs.
-pub const PAGE: u64 = 4096;
-
-/// The kernels of [`SOURCE`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// Writes an image. Arguments: key, records, how many, table of heaps, stored rows.
-    Fill,
-    /// Compares heaps with an image. Arguments: as of a fill, then counts and pages.
-    Verify,
-    /// Makes stored rows. Arguments: constants, slots, where the first row goes.
-    Make,
-    /// Copies 16-byte units: the yardstick. Arguments: to, from, how many.
-    Copy,
-}
-
-impl Entry {
-    /// Every entry.
-    pub const ALL: [Entry; 4] = [Entry::Fill, Entry::Verify, Entry::Make, Entry::Copy];
-
-    /// The function's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Entry::Fill => "rc_fill",
-            Entry::Verify => "rc_verify",
-            Entry::Make => "rc_make",
-            Entry::Copy => "rc_copy",
-        }
-    }
-}
-
-/// What the judge needs of a device: memory, and a way to run the entries of [`SOURCE`].
-///
-/// Contract: addresses are the device's; `allocate` aligns to 256 bytes; calls take effect in
-/// order, and `download` sees everything that was launched before.
-pub trait JudgeDevice {
-    /// Blocks of [`THREADS`] that keep the whole device at work.
-    fn blocks(&self) -> u32;
-    /// Memory with any contents.
-    ///
-    /// # Errors
-    /// There is not enough.
-    fn allocate(&mut self, bytes: u64) -> Result<u64, DeviceError>;
-    /// Gives memory back.
-    fn release(&mut self, address: u64);
-    /// Copies to the device.
-    ///
-    /// # Errors
-    /// The device refuses.
-    fn upload(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError>;
-    /// Sets bytes to zero.
-    ///
-    /// # Errors
-    /// The device refuses.
-    fn clear(&mut self, address: u64, bytes: u64) -> Result<(), DeviceError>;
-    /// Copies from the device.
-    ///
-    /// # Errors
-    /// The device refuses, or a launch before failed.
-    fn download(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError>;
-    /// Launches an entry; every argument has eight bytes.
-    ///
-    /// # Errors
-    /// The device refuses.
-    fn launch(&mut self, entry: Entry, blocks: u32, arguments: &[u64]) -> Result<(), DeviceError>;
-}
 
 /// One call of a problem, ready to be filled and verified any number of times.
 #[derive(Debug)]
-pub struct CallJudge {
-    index: usize,
+pub struct CallVerifier {
+    pub(super) index: usize,
     /// By rank: where its heap is mapped.
-    heaps: Vec<u64>,
-    pages_per_heap: u64,
+    pub(super) heaps: Vec<u64>,
+    pub(super) pages_per_heap: u64,
     /// Everything that was allocated.
     allocated: Vec<u64>,
     // On the device: `Key`, the table of heaps, matrices that records refer to.
@@ -104,7 +23,7 @@ pub struct CallJudge {
     /// Wrong bytes of all records, then of each.
     counts: u64,
     /// By rank and page: whether any of its bytes is wrong.
-    pages: u64,
+    pub(super) pages: u64,
     before: Image,
     after: Image,
 }
@@ -117,19 +36,19 @@ struct Image {
     pieces: u64,
 }
 
-impl CallJudge {
+impl CallVerifier {
     /// Sends what the heaps hold before and after call number `index` of a problem that can be
     /// judged (`collectives::declared`). `heaps[r]` is the address of rank r's heap, a multiple of 16.
     ///
     /// # Errors
     /// The device has no memory left, or a record is too large.
     pub fn new(
-        device: &mut dyn JudgeDevice,
+        device: &mut dyn VerifierDevice,
         problem: &Problem,
         plan: &HeapPlan,
         index: usize,
         heaps: &[u64],
-    ) -> Result<CallJudge, DeviceError> {
+    ) -> Result<CallVerifier, DeviceError> {
         assert!(heaps.iter().all(|heap| heap.is_multiple_of(16)), "a heap is not aligned");
         let images = Images::new(problem, plan, index);
         let pages_per_heap = plan.bytes / PAGE;
@@ -137,7 +56,7 @@ impl CallJudge {
         let made = sending.call(problem, index, &images, heaps, pages_per_heap);
         let Sending { device, allocated } = sending;
         match made {
-            Ok(judge) => Ok(CallJudge { allocated, ..judge }),
+            Ok(verifier) => Ok(CallVerifier { allocated, ..verifier }),
             Err(error) => {
                 allocated.into_iter().for_each(|address| device.release(address));
                 Err(error)
@@ -145,8 +64,8 @@ impl CallJudge {
         }
     }
 
-    /// Gives its memory back.
-    pub fn release(self, device: &mut dyn JudgeDevice) {
+    /// Gives the device's memory back.
+    pub fn release(self, device: &mut dyn VerifierDevice) {
         self.allocated.into_iter().for_each(|address| device.release(address));
     }
 
@@ -154,7 +73,7 @@ impl CallJudge {
     ///
     /// # Errors
     /// The device refuses.
-    pub fn fill(&self, device: &mut dyn JudgeDevice) -> Result<(), DeviceError> {
+    pub fn fill(&self, device: &mut dyn VerifierDevice) -> Result<(), DeviceError> {
         self.launch(device, Entry::Fill, &self.before, &[])
     }
 
@@ -162,7 +81,7 @@ impl CallJudge {
     ///
     /// # Errors
     /// The device refuses.
-    pub fn fill_expected(&self, device: &mut dyn JudgeDevice) -> Result<(), DeviceError> {
+    pub fn fill_expected(&self, device: &mut dyn VerifierDevice) -> Result<(), DeviceError> {
         self.launch(device, Entry::Fill, &self.after, &[])
     }
 
@@ -170,7 +89,7 @@ impl CallJudge {
     ///
     /// # Errors
     /// The device refuses.
-    pub fn wrong_bytes(&self, device: &mut dyn JudgeDevice) -> Result<u64, DeviceError> {
+    pub fn wrong_bytes(&self, device: &mut dyn VerifierDevice) -> Result<u64, DeviceError> {
         device.clear(self.counts, 8 * (1 + self.after.count))?;
         device.clear(self.pages, self.pages_per_heap * self.heaps.len() as u64)?;
         self.launch(device, Entry::Verify, &self.after, &[self.counts, self.pages])?;
@@ -185,7 +104,7 @@ impl CallJudge {
     /// The device refuses, or it and the host do not agree.
     pub fn verify(
         &self,
-        device: &mut dyn JudgeDevice,
+        device: &mut dyn VerifierDevice,
         problem: &Problem,
         plan: &HeapPlan,
     ) -> Result<Vec<Finding>, DeviceError> {
@@ -197,7 +116,7 @@ impl CallJudge {
 
     fn launch(
         &self,
-        device: &mut dyn JudgeDevice,
+        device: &mut dyn VerifierDevice,
         entry: Entry,
         image: &Image,
         results: &[u64],
@@ -209,9 +128,9 @@ impl CallJudge {
     }
 }
 
-/// What has been allocated for a judge that is not complete yet.
+/// What has been allocated for a verifier that is not complete yet.
 struct Sending<'a> {
-    device: &'a mut dyn JudgeDevice,
+    device: &'a mut dyn VerifierDevice,
     allocated: Vec<u64>,
 }
 
@@ -223,8 +142,8 @@ impl Sending<'_> {
         images: &Images,
         heaps: &[u64],
         pages_per_heap: u64,
-    ) -> Result<CallJudge, DeviceError> {
-        Ok(CallJudge {
+    ) -> Result<CallVerifier, DeviceError> {
+        Ok(CallVerifier {
             index,
             heaps: heaps.to_vec(),
             pages_per_heap,

@@ -1,4 +1,4 @@
-//! The structures of `judge.cu`, field for field, as the words that they consist of.
+//! The structures of `verifier.cu`, field for field, as the words that they consist of.
 
 use collectives::exact::Constants;
 use collectives::record::{Bytes, ExactMatrix, Key, Record, Stored};

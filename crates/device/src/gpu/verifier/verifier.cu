@@ -1,9 +1,9 @@
-// judge.cu: fills heaps with what a call begins with, and compares them with what it must leave.
+// verifier.cu: fills heaps with what a call begins with, and compares them with what it must leave.
 //
 // It runs in a process of its own, in which no kernel under test ever ran. An image is a list of
 // records. Each is a rectangle at the same place of some ranks' heaps, whose bytes are a function of
 // their place, made once and compared with all of these heaps. The formulas are those of
-// collectives::fill, and the structures those of collectives::record and of judge.rs, field for
+// collectives::fill, and the structures those of collectives::record and of words.rs, field for
 // field. Nothing is included, so that any compiler of CUDA or C++ takes it.
 //
 // Everything moves in units of 16 bytes that are aligned in the heap. A team is a few lanes at
@@ -37,7 +37,7 @@ struct Key {
   rc_u64 world;               // ranks
 };
 
-// A rectangle: collectives::record::Record and, behind it, judge.rs's Work.
+// A rectangle: collectives::record::Record and, behind it, work.rs's Work.
 struct Record {
   rc_u64 source;
   rc_u64 ranks;      // bit r: it stands in rank r's heap

@@ -4,15 +4,7 @@ use std::path::{Path, PathBuf};
 
 use libloading::Library;
 
-/// A library that is missing or lacks a function.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{name}: {reason}")]
-pub struct MissingLibrary {
-    /// Which.
-    pub name: &'static str,
-    /// What was tried, and why it did not do.
-    pub reason: String,
-}
+use crate::MissingLibrary;
 
 /// Loads the first of `candidates` that is there, and says which.
 pub(crate) fn load(

@@ -1,43 +1,48 @@
-//! The judge's kernels on a GPU: memory and launches for [`super::judge`], in a process that loads
-//! nothing else.
+//! The verifier's kernels on a GPU, in a process that loads nothing else.
 
-use super::driver::{Address, Context, Function, ModuleHandle, Stream};
-use super::judge::{Entry, JudgeDevice, THREADS};
-use super::memory::Heaps;
+use std::rc::Rc;
+
+use super::{Entry, THREADS, VerifierDevice};
 use crate::DeviceError;
+use crate::gpu::Heaps;
+use crate::gpu::driver::{Address, Function, GpuContext, Module, Shape, Stream};
 
-/// Blocks of the judge's kernels that a multiprocessor holds at once.
+/// Blocks of the verifier's kernels that a multiprocessor holds at once.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 
-/// A GPU with the judge's kernels loaded.
+/// A GPU with the verifier's kernels loaded.
 #[derive(Debug)]
-pub struct GpuJudge {
-    context: Context,
-    module: ModuleHandle,
+pub struct GpuVerifier {
+    context: Rc<dyn GpuContext>,
+    module: Module,
     /// In the order of [`Entry::ALL`].
     functions: Vec<Function>,
 }
 
-impl GpuJudge {
-    /// Loads the compiled judge on one of the GPUs that hold heaps; it reaches the others' memory
+impl GpuVerifier {
+    /// Loads the compiled verifier on one of the GPUs that hold heaps; it reaches the others' memory
     /// from there.
     ///
     /// # Errors
     /// The driver's, or a GPU that cannot reach another.
-    pub fn load(heaps: &mut Heaps, gpus: &[u32], object: &[u8]) -> Result<GpuJudge, DeviceError> {
+    pub fn load(
+        heaps: &mut Heaps,
+        gpus: &[u32],
+        object: &[u8],
+    ) -> Result<GpuVerifier, DeviceError> {
         let own = gpus.first().copied().unwrap_or(0);
         let context = heaps.context(own)?;
         for other in gpus.iter().filter(|gpu| **gpu != own) {
             let other = heaps.context(*other)?;
-            context.reach(other)?;
+            context.reach(&*other)?;
         }
         let module = context.load(object)?;
         let functions = Entry::ALL.map(|entry| context.function(module, entry.name()));
         let functions = functions.into_iter().collect::<Result<_, _>>()?;
-        Ok(GpuJudge { context, module, functions })
+        Ok(GpuVerifier { context, module, functions })
     }
 
-    /// Copies a multiple of 16 bytes from one place to another: the yardstick of the judge.
+    /// Copies a multiple of 16 bytes from one place to another: the yardstick of the verifier.
     ///
     /// # Errors
     /// The driver's.
@@ -55,9 +60,9 @@ impl GpuJudge {
     }
 }
 
-impl JudgeDevice for GpuJudge {
+impl VerifierDevice for GpuVerifier {
     fn blocks(&self) -> u32 {
-        self.context.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
+        self.context.limits().multiprocessors * BLOCKS_PER_MULTIPROCESSOR
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<Address, DeviceError> {
@@ -85,16 +90,16 @@ impl JudgeDevice for GpuJudge {
         let function = self.functions[entry as usize];
         let mut parameters: Vec<Vec<u8>> =
             arguments.iter().map(|argument| argument.to_le_bytes().to_vec()).collect();
-        // SAFETY: the judge's own kernels, whose every parameter has eight bytes; `judge` passes as
-        // many as each has.
-        let launched = unsafe {
-            self.context.launch(function, [blocks, THREADS, 0], Stream::DEFAULT, &mut parameters)
-        };
+        let shape = Shape { grid: blocks, threads: THREADS, shared_bytes: 0 };
+        // SAFETY: the functions are those of `verifier.cu`, whose every parameter has eight bytes;
+        // `CallVerifier` and `copy` pass as many as each has.
+        let launched =
+            unsafe { self.context.launch(function, shape, Stream::DEFAULT, &mut parameters) };
         Ok(launched?)
     }
 }
 
-impl Drop for GpuJudge {
+impl Drop for GpuVerifier {
     fn drop(&mut self) {
         let _ = self.context.unload(self.module);
     }

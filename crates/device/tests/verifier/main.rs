@@ -12,14 +12,14 @@ use collectives::image::{Area, Moment, Source, Span, spans};
 use collectives::{
     Collective, DType, Data, HeapPlan, Op, Problem, Rank, Shape, arithmetic, declared,
 };
-use cpu::CpuJudge;
-use device::cuda::judge::{Entry, JudgeDevice as _, SOURCE};
+use cpu::CpuVerifier;
+use device::gpu::verifier::{Entry, SOURCE, VerifierDevice as _};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 #[test]
 fn shipped_scenarios_are_judged_alike() {
-    let mut device = CpuJudge::new();
+    let mut device = CpuVerifier::new();
     let problems = problems::shipped();
     assert!(problems.len() > 200, "{}", problems.len());
     let collectives: BTreeSet<Collective> =
@@ -32,7 +32,7 @@ fn shipped_scenarios_are_judged_alike() {
 
 #[test]
 fn random_problems_are_judged_alike() {
-    let mut device = CpuJudge::new();
+    let mut device = CpuVerifier::new();
     let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
     let device = std::cell::RefCell::new(&mut device);
     let run = runner.run(&problems::random(), |problem| {
@@ -51,7 +51,7 @@ fn spans_after(problem: &Problem, index: usize) -> Vec<Span> {
 
 #[test]
 fn the_first_and_last_byte_of_every_span_is_judged() {
-    let mut device = CpuJudge::new();
+    let mut device = CpuVerifier::new();
     for dtype in DType::ALL {
         let problem = problems::padded(dtype);
         let all = spans_after(&problem, 1);
@@ -74,7 +74,7 @@ fn the_first_and_last_byte_of_every_span_is_judged() {
 
 #[test]
 fn a_nan_is_as_good_as_another_where_arithmetic_made_it() {
-    let mut device = CpuJudge::new();
+    let mut device = CpuVerifier::new();
     let mut exchanged = 0;
     for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
         let problem = problems::reduced(dtype, Op::Sum);
@@ -115,7 +115,7 @@ fn of_a_great_deal_that_is_wrong_a_part_is_explained_and_all_is_counted() {
     let mut problem = problems::padded(DType::F64);
     problem.calls.truncate(1);
     problem.calls[0].shape = Shape { m: 400, n: 1024 };
-    let mut device = CpuJudge::new();
+    let mut device = CpuVerifier::new();
     let mut bench = Bench::new(&mut device, &problem, 0);
     bench.fill().unwrap();
     let written = |span: &&Span| span.rank == Rank(0) && matches!(span.source, Source::Row { .. });
@@ -218,19 +218,19 @@ const BITS: u64 = 12;
 
 /// Each of the breaks is seen in one of the problems at least, and without one none is.
 fn are_caught(breaks: &[(&str, &str)], problems: &[Problem]) {
-    let mut right = CpuJudge::new();
+    let mut right = CpuVerifier::new();
     for problem in problems {
         agree(&mut right, problem, BITS).unwrap_or_else(|error| panic!("{problem:?}: {error}"));
     }
     for (line, broken) in breaks {
         assert!(SOURCE.contains(line), "{line} is not in the source any more");
-        let mut device = CpuJudge::of(&SOURCE.replace(line, broken));
+        let mut device = CpuVerifier::of(&SOURCE.replace(line, broken));
         let passes = problems.iter().all(|problem| is_right(&mut device, problem));
         assert!(!passes, "`{broken}` in place of `{line}` goes unseen");
     }
 }
 
-fn is_right(device: &mut CpuJudge, problem: &Problem) -> bool {
+fn is_right(device: &mut CpuVerifier, problem: &Problem) -> bool {
     // A broken judge may also trip over itself.
     let agrees = std::panic::AssertUnwindSafe(|| agree(device, problem, BITS).is_ok());
     std::panic::catch_unwind(agrees).unwrap_or(false)
@@ -238,7 +238,7 @@ fn is_right(device: &mut CpuJudge, problem: &Problem) -> bool {
 
 #[test]
 fn a_copy_copies() {
-    let mut device = CpuJudge::new();
+    let mut device = CpuVerifier::new();
     let bytes: Vec<u8> = (0..16 * 1000).map(|at| (at * 7 % 251) as u8).collect();
     let [from, to] = [0; 2].map(|_| device.allocate(bytes.len() as u64).unwrap());
     device.upload(from, &bytes).unwrap();

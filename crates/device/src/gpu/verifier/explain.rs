@@ -6,7 +6,7 @@ use std::ops::Range;
 use collectives::verify::verify_spans;
 use collectives::{Finding, HeapPlan, Problem};
 
-use super::{CallJudge, JudgeDevice, PAGE};
+use super::{CallVerifier, PAGE, VerifierDevice};
 use crate::DeviceError;
 
 /// Bytes that are copied at once, unless a span is longer.
@@ -29,11 +29,11 @@ struct WrongPages {
     copied: u64,
 }
 
-impl CallJudge {
+impl CallVerifier {
     /// The findings behind `wrong` bytes that differ.
     pub(super) fn explain(
         &self,
-        device: &mut dyn JudgeDevice,
+        device: &mut dyn VerifierDevice,
         problem: &Problem,
         plan: &HeapPlan,
         wrong: u64,
@@ -96,7 +96,7 @@ impl WrongPages {
     /// The bytes of a range. Wrong pages that follow are copied with it, because spans go upwards.
     fn copy(
         &mut self,
-        device: &mut dyn JudgeDevice,
+        device: &mut dyn VerifierDevice,
         range: &Range<u64>,
     ) -> Result<&[u8], DeviceError> {
         let held = self.start..self.start + self.bytes.len() as u64;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use collectives::{GroupSpec, Rank};
 use device::DeviceError;
-use device::cuda::judge::{Entry, JudgeDevice, SOURCE, SOURCE_NAME, THREADS};
+use device::gpu::verifier::{Entry, SOURCE, SOURCE_NAME, THREADS, VerifierDevice};
 use kernels::{Build, Cache, Compiler, Library, Recipe};
 use simt::{Idle, Module, NoObserver, Parameters, RankLaunch, Sequential};
 
@@ -16,9 +16,9 @@ const FENCE: usize = 256;
 const FENCE_BYTE: u8 = 0xa5;
 
 const MANIFEST: &str = "
-kernel: judge/judge
+kernel: verifier/verifier
 collective: barrier
-source: judge.cu
+source: verifier.cu
 launch: {grid: blocks, threads: 256}
 variants:
   fill: {entry: rc_fill, tile: {m: 1, n: 1}}
@@ -29,7 +29,7 @@ args: []
 ";
 
 /// The judge on the CPU.
-pub(crate) struct CpuJudge {
+pub(crate) struct CpuVerifier {
     module: Module,
     entries: Vec<String>,
     /// Bytes at each address that was given out.
@@ -37,20 +37,20 @@ pub(crate) struct CpuJudge {
     pub(crate) launches: usize,
 }
 
-impl CpuJudge {
+impl CpuVerifier {
     /// The judge as it is.
-    pub(crate) fn new() -> CpuJudge {
-        CpuJudge::of(SOURCE)
+    pub(crate) fn new() -> CpuVerifier {
+        CpuVerifier::of(SOURCE)
     }
 
     /// A judge with another source.
-    pub(crate) fn of(source: &str) -> CpuJudge {
+    pub(crate) fn of(source: &str) -> CpuVerifier {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("judge.yaml"), MANIFEST).unwrap();
+        std::fs::write(folder.path().join("verifier.yaml"), MANIFEST).unwrap();
         std::fs::write(folder.path().join(SOURCE_NAME), source).unwrap();
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
         let library = Library::new(&[folder.path().to_owned()], &shipped).unwrap();
-        let kernel = library.kernel("judge/judge", None).unwrap();
+        let kernel = library.kernel("verifier/verifier", None).unwrap();
         let variant = &kernel.manifest.variants["fill"];
         let problem = crate::problems::padded(collectives::DType::U8);
         let group = GroupSpec::World.resolve(1).unwrap();
@@ -59,7 +59,7 @@ impl CpuJudge {
             Recipe::new(&kernel, variant, &problem, variant.tile, group.size(), build).unwrap();
         let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("judge")).unwrap();
         let object = recipe.make(&cache, &Compiler::find().unwrap()).unwrap();
-        CpuJudge {
+        CpuVerifier {
             module: Module::load(&std::fs::read(&object.path).unwrap()).unwrap(),
             entries: object.entries,
             allocated: BTreeMap::new(),
@@ -78,7 +78,7 @@ fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes + 2 * FENCE, FENCE).unwrap()
 }
 
-impl JudgeDevice for CpuJudge {
+impl VerifierDevice for CpuVerifier {
     fn blocks(&self) -> u32 {
         3
     }
@@ -150,7 +150,7 @@ impl JudgeDevice for CpuJudge {
     }
 }
 
-impl Drop for CpuJudge {
+impl Drop for CpuVerifier {
     fn drop(&mut self) {
         let addresses: Vec<u64> = self.allocated.keys().copied().collect();
         for address in addresses.into_iter().filter(|_| !std::thread::panicking()) {

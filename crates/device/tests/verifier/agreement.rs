@@ -3,17 +3,17 @@
 use collectives::fill::mix;
 use collectives::image::{self, Generator, Moment, Span, spans};
 use collectives::{Finding, HeapPlan, Problem, verify};
-use device::cuda::judge::{CallJudge, JudgeDevice as _};
+use device::gpu::verifier::{CallVerifier, VerifierDevice as _};
 
-use crate::cpu::CpuJudge;
+use crate::cpu::CpuVerifier;
 
 /// The heaps of a call, on the device and beside it.
 pub(crate) struct Bench<'a> {
-    device: &'a mut CpuJudge,
+    device: &'a mut CpuVerifier,
     problem: &'a Problem,
     plan: HeapPlan,
     index: usize,
-    judge: CallJudge,
+    judge: CallVerifier,
     addresses: Vec<u64>,
     /// What the heaps hold.
     pub(crate) heaps: Vec<Vec<u8>>,
@@ -21,7 +21,11 @@ pub(crate) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// Heaps that hold what some kernel left.
-    pub(crate) fn new(device: &'a mut CpuJudge, problem: &'a Problem, index: usize) -> Bench<'a> {
+    pub(crate) fn new(
+        device: &'a mut CpuVerifier,
+        problem: &'a Problem,
+        index: usize,
+    ) -> Bench<'a> {
         let plan = HeapPlan::new(problem).unwrap();
         let heap = |rank: u64| {
             (0..plan.bytes).map(|at| mix(problem.seed ^ rank << 40 ^ at) as u8).collect()
@@ -29,7 +33,7 @@ impl<'a> Bench<'a> {
         let heaps: Vec<Vec<u8>> = (0..problem.world.into()).map(heap).collect();
         let addresses: Vec<u64> =
             heaps.iter().map(|_| device.allocate(plan.bytes).unwrap()).collect();
-        let judge = CallJudge::new(device, problem, &plan, index, &addresses).unwrap();
+        let judge = CallVerifier::new(device, problem, &plan, index, &addresses).unwrap();
         Bench { device, problem, plan, index, judge, addresses, heaps }
     }
 
@@ -128,7 +132,7 @@ impl<'a> Bench<'a> {
 
 /// Everything about a problem: images, right heaps, heaps with one wrong bit, that many of them, and
 /// heaps with more faults.
-pub(crate) fn agree(device: &mut CpuJudge, problem: &Problem, bits: u64) -> Result<(), String> {
+pub(crate) fn agree(device: &mut CpuVerifier, problem: &Problem, bits: u64) -> Result<(), String> {
     for index in 0..problem.calls.len() {
         let mut bench = Bench::new(device, problem, index);
         let checked = bench.fill().and_then(|()| {

@@ -1,4 +1,4 @@
-//! How a record is divided among the threads of a launch; `judge.cu` says what the words mean.
+//! How a record is divided among the threads of a launch; `verifier.cu` says what the words mean.
 
 use collectives::record::Record;
 
