@@ -85,3 +85,20 @@ fn only_one_script_installs_packages() {
         }
     }
 }
+
+#[test]
+fn files_that_scripts_name_exist() {
+    let mut seen = 0;
+    for (name, text) in scripts() {
+        let separates = |c: char| c.is_whitespace() || "\"'`;:,()=".contains(c);
+        for word in text.split(separates).map(|word| word.trim_end_matches('.')) {
+            let ours =
+                ["ci/", "crates/", "tests/", "examples/"].iter().any(|f| word.starts_with(f));
+            if ours && !word.contains(['*', '$']) {
+                assert!(root().join(word).exists(), "{name}: there is no {word}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 15, "{seen} files");
+}
