@@ -6,7 +6,7 @@ import os
 from ctypes import POINTER, c_char, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
-RANKS = 16
+RANKS = 64
 ALL = 0xFFFFFFFF
 NAME = 32
 

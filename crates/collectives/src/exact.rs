@@ -7,7 +7,9 @@
 //! sum: the power of two, which changes with column, row and call as the fill's colour does, is
 //! the valuation of every element and of every result, so one taken from a neighbouring column,
 //! row, vector, tile or call never goes unseen. Products are a signed mantissa times powers of two;
-//! integer products are of odd factors too small to overflow. The factor of
+//! integer products are of odd factors too small to overflow. Where there are more members than such
+//! factors, or than integers for a minimum or maximum, the others have a neutral one, at every
+//! place others. The factor of
 //! a premultiplied sum is an odd number times a power of two, by which the element is divided first. (Sums after the idea of nccl-tests'
 //! `verifiable`; the odd integers are what lets a neighbour be seen.)
 //!
@@ -27,6 +29,12 @@ const COLOURS: u64 = 8;
 /// The same for integers that have no exponent and are wider than a byte: so few that most of their
 /// sums are still wider than the significand of f32 or f64, in which nobody may hold them.
 const WIDE_COLOURS: u64 = 4;
+
+/// Members of a product of floats whose factors are not -1, at every place others: so few that no
+/// partial product leaves the range of a type.
+const FLOAT_FACTORS: u64 = 16;
+/// The same for integers: so few that there are about as many odd factors.
+const INTEGER_FACTORS: u64 = 8;
 
 /// The inputs of one call.
 #[derive(Debug)]
@@ -140,10 +148,20 @@ impl Integers {
         let integers = match dtype.is_float() {
             true => with(COLOURS, 0),
             // Integers have no exponent: powers of two are taken from the budget.
-            false => (1..=if dtype.bytes() == 1 { COLOURS } else { WIDE_COLOURS })
-                .rev()
-                .map(|colours| with(colours, colours - 1))
-                .find(|integers| integers.count >= members || integers.colours == 1)?,
+            false => {
+                let with = |colours| with(colours, colours - 1);
+                let most = if dtype.bytes() == 1 { COLOURS } else { WIDE_COLOURS };
+                let enough = |integers: &Integers| integers.count >= members;
+                // Where members outnumber the integers, all of these are there at every place and have
+                // the same sum: only powers of two tell places apart, and only three or more
+                // integers tell more than two members apart.
+                let told_apart = |integers: &Integers| (integers.count.min(3), integers.colours);
+                (1..=most)
+                    .rev()
+                    .map(with)
+                    .find(enough)
+                    .or_else(|| (2..=WIDE_COLOURS).map(with).max_by_key(told_apart))?
+            }
         };
         (integers.count > 0).then_some(integers)
     }
@@ -151,11 +169,20 @@ impl Integers {
     /// Odd factors, not 1, of which no product overflows.
     fn of_product(dtype: DType, members: u64) -> Integers {
         let bits = if dtype == DType::I64 { 62 } else { 30 };
-        let most = 2f64.powf(bits as f64 / members as f64).floor() as u64;
+        let most = 2f64.powf(bits as f64 / members.min(INTEGER_FACTORS) as f64).floor() as u64;
         let most = most.min((1 << dtype.exact_bits().min(30)) - 1);
         let magnitudes = (most - 1) / 2;
         let count = magnitudes * (1 + u64::from(dtype != DType::U8));
         Integers { magnitudes, count, colours: 1, unit: 1 }
+    }
+
+    /// The integer of a slot, for extremes. Where members outnumber the integers, each of these is one
+    /// member's, so that the smallest and the largest are; the other members' lies between.
+    fn extreme(self, first: u64, slot: u64, members: u64) -> i64 {
+        if slot >= self.count && slot < members {
+            return self.odd(if self.count > self.magnitudes { 0 } else { self.magnitudes / 2 });
+        }
+        self.odd((first + slot) % self.count)
     }
 
     /// Integer number `index`: the positive ones ascending, then the negative ones.
@@ -220,10 +247,13 @@ impl ExactFill {
     pub(crate) fn exists(problem: &Problem, call: &Call) -> bool {
         let dtype = problem.dtype;
         let smallest = |s: i32| 2f64.powi(FIRST_EXPONENT - s.trailing_zeros() as i32);
+        let members = call.group.size() as i32;
         let held = || scalars(call).all(|s| float::decode(dtype, 1) <= smallest(s));
         match call.details.op {
             Op::Prod => true,
             Op::PremulSum if dtype.is_float() && !held() => false,
+            // The odd part of the number of members is in the integers, the rest divides.
+            Op::Avg if dtype.is_float() && float::decode(dtype, 1) > smallest(members) => false,
             _ => Integers::of_sum(problem, call).is_some(),
         }
     }
@@ -284,7 +314,7 @@ impl ExactFill {
         let first = drawn % self.integers.count;
         let turned = self.turned(place, slot);
         let integer = match self.op {
-            Op::Min | Op::Max => self.integers.odd((first + turned) % self.integers.count),
+            Op::Min | Op::Max => self.integers.extreme(first, turned, self.members),
             _ => self.integers.of_slot(first, turned, self.members),
         };
         let integer = integer * self.integers.unit as i64;
@@ -310,13 +340,18 @@ impl ExactFill {
                 let sign = if place >> 33 & 1 == 0 { 1.0 } else { -1.0 };
                 sign * (1.0 + fraction.floor() / 2f64.powi(held_bits as i32 - 1))
             }
+            beyond if (FLOAT_FACTORS..self.members).contains(&beyond) => -1.0,
             _ => [2.0, 0.5, -2.0, -0.5, -1.0][turned as usize % 5],
         };
         float::encode(self.dtype, value, Overflow::Nan)
     }
 
     fn odd_factor(&self, place: u64, slot: u64) -> i64 {
-        let index = (place + self.turned(place, slot)) % self.integers.count;
+        let turned = self.turned(place, slot);
+        if (INTEGER_FACTORS..self.members).contains(&turned) {
+            return if self.dtype == DType::U8 { 1 } else { -1 };
+        }
+        let index = (place + turned) % self.integers.count;
         let odd = self.integers.odd(index);
         odd + 2 * odd.signum() * i64::from(odd > 0) // 3, 5, .., -1, -3, ..
     }

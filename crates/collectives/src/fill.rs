@@ -6,9 +6,12 @@
 //! |---|---|---|
 //! | 0 | class | 0 data, 1 poison: a byte nobody wrote never looks written |
 //! | 1..4 | colour = column + row + call, mod 8 | one off in row, column, vector or tile; the call before |
-//! | 4..8 | name ^ rank | the same place on another rank |
+//! | 2..4 | colour ^ (rank / 16) in its upper two bits | the same place on a rank of other sixteen |
+//! | 4..8 | name ^ (rank % 16) | the same place on another rank |
 //!
-//! so each of those confusions changes *every* byte it touches, even of one-byte elements.
+//! so each of those confusions changes *every* byte it touches, even of one-byte elements. Two of them
+//! at once do so too within sixteen ranks, and for calls that follow each other among all ranks,
+//! because the colour's lowest bit carries no rank; see ARCHITECTURE.md for what is left.
 //! Across a word, the eight name nibbles hold a 28-bit permutation of the word's number in the
 //! matrix in their differences, and the rank in their sum: a word names its owner
 //! ([`RowFill::owner`]). Eight words in a row share one permutation of 25 bits; the other three
@@ -32,6 +35,15 @@ const NAME_MASK: u32 = (1 << NAME_BITS) - 1;
 const BLOCK: u64 = 8;
 const BLOCK_BITS: u32 = NAME_BITS - 3;
 const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
+
+/// How the bytes of a rank differ from those of rank 0 at the same place of its inputs and of its
+/// poison: by this exclusive or, the same in each byte. The lower four bits of the rank are in a byte's
+/// upper half, the upper two in the upper two bits of its colour.
+#[inline]
+pub const fn rank_bits(rank: Rank) -> u64 {
+    let rank = rank.0 as u64;
+    ((rank & 0xf) << 4 | (rank >> 4) << 2) * EACH_BYTE
+}
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits.
 pub const fn mix(mut x: u64) -> u64 {
@@ -289,7 +301,7 @@ impl RowFill {
     /// Writes the elements of a row of `rank`'s input, as bytes.
     pub fn row(&self, rank: Rank, row: u64, bytes: &mut Vec<u8>) {
         bytes.resize(self.words_per_row as usize * 8, 0);
-        let rank_bits = (u64::from(rank.0) * EACH_BYTE) << 4;
+        let rank_bits = rank_bits(rank);
         let row_bits = (self.row_colour(row) * EACH_BYTE) << 1;
         let first = row * self.words_per_row;
         let name = |number: u64| {
@@ -297,7 +309,7 @@ impl RowFill {
             spread(name(diffuse(permuted))) ^ rank_bits
         };
         let word = |name: u64, in_block: u64, colour: u64| {
-            ((name ^ in_block) | ((colour + row_bits) & COLOUR)).to_le_bytes()
+            (name ^ in_block ^ ((colour + row_bits) & COLOUR)).to_le_bytes()
         };
         let (words, _) = bytes.as_chunks_mut::<8>();
         // Up to the first whole block, then whole blocks, then what is left.
@@ -333,12 +345,9 @@ impl RowFill {
         }
         let nibbles = gather(word & NAME);
         let named = (nibbles ^ (nibbles << 4)) >> 4;
-        let rank = Rank((nibbles ^ name(named)) & 0xf);
+        let low_rank = (nibbles ^ name(named)) & 0xf;
         let number = undiffuse(named);
         let (place, permuted) = (u64::from(number >> BLOCK_BITS), number & BLOCK_MASK);
-        if rank.0 >= world {
-            return None;
-        }
         let words = self.shape.m * self.words_per_row;
         (0..=words >> NAME_BITS)
             .map(|high| {
@@ -347,12 +356,16 @@ impl RowFill {
             })
             .filter(|number| *number < words)
             .map(|number| (number / self.words_per_row, number % self.words_per_row))
-            .find(|(row, column)| {
+            .find_map(|(row, column)| {
                 let colours =
-                    self.columns[*column as usize] + ((self.row_colour(*row) * EACH_BYTE) << 1);
-                word & COLOUR == colours & COLOUR
+                    self.columns[column as usize] + ((self.row_colour(row) * EACH_BYTE) << 1);
+                // The upper bits of the rank are what the colours differ by, in all bytes alike.
+                let high_rank = (((word ^ colours) & COLOUR) >> 2) as u32 & 3;
+                let rank = Rank(high_rank << 4 | low_rank);
+                let of_this_row = (word ^ rank_bits(rank) ^ colours) & COLOUR == 0;
+                let owner = Owner { rank, call: self.call as usize, row, byte: column * 8 };
+                (of_this_row && rank.0 < world).then_some(owner)
             })
-            .map(|(row, column)| Owner { rank, call: self.call as usize, row, byte: column * 8 })
     }
 }
 
@@ -387,7 +400,7 @@ impl Poison {
     /// What eight words in a row share: a hash of their number.
     #[inline]
     fn block(&self, rank: Rank, block: u64) -> u64 {
-        mix(self.seed ^ block) ^ ((u64::from(rank.0) * EACH_BYTE) << 4)
+        mix(self.seed ^ block) ^ rank_bits(rank)
     }
 
     /// The word at heap offset `8 * number` of `rank`.

@@ -168,7 +168,7 @@ impl<'a> Generator<'a> {
             fill,
             poison: Poison::new(problem.seed, index),
             first_poison: Poison::new(problem.seed, 0),
-            specials: patterns::specials(problem.dtype),
+            specials: patterns::specials(problem.dtype, problem.world),
             rows: held(),
             reduced: held(),
         }

@@ -1,12 +1,60 @@
 //! Values that conversions destroy: zeros of both signs, infinities, NaN payloads, subnormals,
 //! extremes. Laid over every other element of the keyed fill, so that a pair still names its owner.
 
+use std::collections::HashSet;
+
 use crate::dtype::DType;
 use crate::fill::mix;
-use crate::rank::Rank;
+use crate::rank::{MAX_WORLD, Rank};
 
-/// The special bit patterns of an element type, at least as many as a world has ranks.
-pub fn specials(dtype: DType) -> Vec<u64> {
+/// The largest world for which the patterns that conversions destroy are enough.
+const FEW_RANKS: u32 = 16;
+
+/// The bit patterns of an element type that are laid over inputs, more than `world` of them: those that
+/// conversions destroy and, where that many ranks exist, others like them.
+pub fn specials(dtype: DType, world: u32) -> Vec<u64> {
+    let mut patterns = destroyed(dtype);
+    if world > FEW_RANKS {
+        let mut known: HashSet<u64> = patterns.iter().copied().collect();
+        let missing = MAX_WORLD as usize + 1 - patterns.len();
+        let more = more_like_them(dtype).into_iter().filter(|bits| known.insert(*bits));
+        patterns.extend(more.take(missing));
+    }
+    patterns
+}
+
+/// More subnormals and NaN payloads of a float, more lone ones and lone zeros of an integer, and more
+/// of the few values that eight bits have. Beyond those of [`destroyed`] there are at least as many as
+/// are missing for the largest world.
+fn more_like_them(dtype: DType) -> Vec<u64> {
+    let float = |exponent_bits: u32, mantissa_bits: u32| {
+        let sign = 1u64 << (exponent_bits + mantissa_bits);
+        let infinity = ((1u64 << exponent_bits) - 1) << mantissa_bits;
+        let odd = (3..3 + 4 * u64::from(MAX_WORLD)).step_by(2).take(MAX_WORLD as usize / 2);
+        odd.flat_map(|bits| [infinity | bits, infinity | bits | sign, bits, bits | sign]).collect()
+    };
+    let integer = |bits: u32| {
+        let ones = u64::MAX >> (64 - bits);
+        (0..bits).flat_map(|bit| [1 << bit, ones ^ 1 << bit, (3 << bit) & ones]).collect()
+    };
+    match dtype {
+        DType::U8
+        | DType::I8
+        | DType::F8E4M3Fn
+        | DType::F8E4M3Fnuz
+        | DType::F8E5M2
+        | DType::F8E5M2Fnuz => (0..=0xff).map(|number| number * 37 & 0xff).collect(),
+        DType::I32 => integer(32),
+        DType::I64 => integer(64),
+        DType::F16 => float(5, 10),
+        DType::BF16 => float(8, 7),
+        DType::F32 => float(8, 23),
+        DType::F64 => float(11, 52),
+    }
+}
+
+/// The values that conversions destroy, more of them than [`FEW_RANKS`].
+fn destroyed(dtype: DType) -> Vec<u64> {
     let float = |exponent_bits: u32, mantissa_bits: u32| {
         let sign = 1u64 << (exponent_bits + mantissa_bits);
         let infinity = ((1u64 << exponent_bits) - 1) << mantissa_bits;
@@ -48,7 +96,7 @@ pub fn specials(dtype: DType) -> Vec<u64> {
 }
 
 /// Lays the specials over the even columns of a row. At one place no two ranks get the same one,
-/// nor do two calls in a row.
+/// nor does a rank in two calls in a row.
 pub fn overlay(dtype: DType, specials: &[u64], rank: Rank, row: u64, call: u64, bytes: &mut [u8]) {
     let size = dtype.bytes() as usize;
     let count = specials.len() as u64;
@@ -62,14 +110,33 @@ pub fn overlay(dtype: DType, specials: &[u64], rank: Rank, row: u64, call: u64, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     #[test]
     fn there_are_enough_for_every_rank_and_none_repeats() {
-        for dtype in DType::ALL {
-            let specials = specials(dtype);
-            assert!(specials.len() > 16, "{dtype}: {}", specials.len());
+        for (dtype, world) in DType::ALL.into_iter().flat_map(|dtype| [(dtype, 16), (dtype, 64)]) {
+            let specials = specials(dtype, world);
+            assert!(specials.len() > world as usize, "{dtype}: {}", specials.len());
             assert_eq!(specials.iter().collect::<HashSet<_>>().len(), specials.len(), "{dtype}");
+            let ones = u64::MAX >> (64 - 8 * dtype.bytes());
+            assert!(
+                specials.iter().all(|bits| bits & !ones == 0),
+                "{dtype}: wider than an element"
+            );
+        }
+    }
+
+    #[test]
+    fn no_two_ranks_and_no_two_calls_in_a_row_get_the_same_at_a_place() {
+        for dtype in DType::ALL {
+            let specials = specials(dtype, MAX_WORLD);
+            let elements = |rank, call| {
+                let mut bytes = vec![0; 5 * dtype.bytes() as usize];
+                overlay(dtype, &specials, Rank(rank), 3, call, &mut bytes);
+                bytes[4 * dtype.bytes() as usize..].to_vec()
+            };
+            let ranks: HashSet<Vec<u8>> = (0..MAX_WORLD).map(|rank| elements(rank, 0)).collect();
+            assert_eq!(ranks.len(), MAX_WORLD as usize, "{dtype}");
+            assert!((0..9).all(|call| elements(7, call) != elements(7, call + 1)), "{dtype}");
         }
     }
 
@@ -79,6 +146,6 @@ mod tests {
             0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x7bff, 0xfbff, 0x7c00,
             0xfc00, 0x7e00, 0xfe00, 0x7c01, 0xfc01, 0x7e05, 0xfe05,
         ];
-        assert_eq!(specials(DType::F16), by_hand);
+        assert_eq!(specials(DType::F16, FEW_RANKS), by_hand);
     }
 }

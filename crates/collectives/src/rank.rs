@@ -15,8 +15,9 @@ pub struct Rank(pub u32);
 #[serde(transparent)]
 pub struct GroupRank(pub u32);
 
-/// The largest world: a rank owns one nibble of every byte of the fill.
-pub const MAX_WORLD: u32 = 16;
+/// The largest world. Six bits of every byte of the fill tell its ranks apart; see
+/// [`crate::fill::rank_bits`].
+pub const MAX_WORLD: u32 = 64;
 
 impl Rank {
     /// As an index into per-rank slices.

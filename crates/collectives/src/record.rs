@@ -24,7 +24,7 @@ pub const STORED_ALIGN: u64 = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Record {
     /// Bit r: it stands in rank r's heap.
-    pub ranks: u32,
+    pub ranks: u64,
     /// Bytes from the heap's start to the first row.
     pub start: u64,
     /// How many rows.

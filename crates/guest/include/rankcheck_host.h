@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-#define RANKCHECK_MAX_RANKS 16
+#define RANKCHECK_MAX_RANKS 64
 #define RANKCHECK_NAME 32
 #define RANKCHECK_ALL UINT32_MAX
 

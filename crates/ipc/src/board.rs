@@ -81,7 +81,7 @@ pub struct Board {
     memory: SharedMemory,
 }
 
-const BYTES: u64 = 1 << 14;
+const BYTES: u64 = 1 << 16;
 const _: () = assert!(size_of::<Layout>() <= BYTES as usize);
 
 impl Board {

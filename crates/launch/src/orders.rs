@@ -38,7 +38,8 @@ impl Orders {
         let all = effort == Effort::All;
         let affordable =
             |orders: u64| effort != Effort::Few && orders.saturating_mul(heap_bytes) <= BYTES;
-        let permutations = (1..=count as u64).product::<u64>();
+        // Of twenty-one ranks and more there are more orders than a number holds.
+        let permutations = (1..=count as u64).fold(1, u64::saturating_mul);
         let mut list = if (count <= PERMUTED && affordable(permutations)) || (all && count <= 8) {
             permute(&active)
         } else if affordable(count as u64) || all {
@@ -121,6 +122,8 @@ mod tests {
     #[case(4, "world", 16 << 20, Effort::All, 24, true)]
     #[case(4, "world", 4096, Effort::Few, 3, false)]
     #[case(2, "world", 4096, Effort::Few, 2, true)]
+    #[case(64, "world", 4096, Effort::Affordable, 65, false)]
+    #[case(64, "world", 4096, Effort::All, 65, false)]
     fn as_many_as_are_affordable(
         #[case] world: u32,
         #[case] group: &str,

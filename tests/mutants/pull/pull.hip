@@ -58,6 +58,10 @@ RC_KERNEL all_to_all(PARAMETERS) {
     PULL(ranks[peer], (rc_i64)peer * m, 1, (rc_i64)peer * m);
 #elif defined(LANDS_AT_DESTINATION)
     PULL(ranks[peer], (rc_i64)group_rank * m, 1, (rc_i64)group_rank * m);
+#elif defined(RANK_IN_4_BITS)
+    PULL(ranks[peer] & 15, (rc_i64)group_rank * m, 1, (rc_i64)peer * m);
+#elif defined(RANK_IN_5_BITS)
+    PULL(ranks[peer] & 31, (rc_i64)group_rank * m, 1, (rc_i64)peer * m);
 #elif defined(CHUNK_OF_RANK)
     PULL(ranks[peer], (rc_i64)rank * m, 1, (rc_i64)peer * m);
 #else

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use collectives::Rank;
+use collectives::rank::MAX_WORLD;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mprotect, munmap};
 
 use super::system;
@@ -16,16 +17,21 @@ use crate::DeviceError;
 const FIRST: u64 = 0x1000_0000_0000;
 /// At least this far from one heap to the next; no heap may be larger.
 pub const HEAP_SPACING: u64 = 96 << 30;
-const SLOTS: u64 = 16;
+/// Ranks that lie among each other, one a slot; so do those of the next block, behind them.
+const BLOCK: u64 = 16;
+const BLOCKS: u64 = MAX_WORLD as u64 / BLOCK;
+const SLOTS: u64 = BLOCK * BLOCKS;
 /// Where heaps lie in any process; nothing else does.
 pub(crate) const ADDRESSES: Range<usize> =
     FIRST as usize..(FIRST + (SLOTS + 1) * HEAP_SPACING) as usize;
 
 /// Where a process that hosts `viewer` maps `rank`'s heap.
 pub fn heap_address(rank: Rank, viewer: Rank) -> u64 {
-    // 5 and 16 have no common factor: every rank has a slot of its own, and neighbours are not
-    // in order. The square makes distances unequal.
-    let slot = (u64::from(rank.0) * 5 + 3 + u64::from(viewer.0) * 7) % SLOTS;
+    let (rank, viewer) = (u64::from(rank.0), u64::from(viewer.0));
+    // 5 and 16 have no common factor: every rank has a slot of its own in its block, and neighbours
+    // are not in order. The square makes distances unequal.
+    let block = (rank / BLOCK) ^ (viewer / BLOCK);
+    let slot = block * BLOCK + (rank * 5 + 3 + viewer * 7) % BLOCK;
     FIRST + slot * HEAP_SPACING + slot * slot * 0x3000
 }
 
@@ -130,8 +136,9 @@ mod tests {
 
     #[test]
     fn every_view_gives_every_rank_a_place_of_its_own_beyond_32_bits() {
-        for viewer in (0..16).map(Rank) {
-            let addresses: Vec<u64> = (0..16).map(|r| heap_address(Rank(r), viewer)).collect();
+        for viewer in (0..MAX_WORLD).map(Rank) {
+            let addresses: Vec<u64> =
+                (0..MAX_WORLD).map(|r| heap_address(Rank(r), viewer)).collect();
             for (i, a) in addresses.iter().enumerate() {
                 for b in &addresses[i + 1..] {
                     assert!(a.abs_diff(*b) > 1 << 32, "viewer {viewer}");
@@ -139,8 +146,27 @@ mod tests {
                 assert_eq!(heap_at(*a + 5, viewer), Some((Rank(i as u32), 5)));
             }
             let ascending = addresses.windows(2).filter(|pair| pair[0] < pair[1]).count();
-            assert!((1..15).contains(&ascending), "both directions occur");
+            assert!((16..48).contains(&ascending), "both directions occur");
+            for address in addresses {
+                assert!(ADDRESSES.contains(&(address as usize + (HEAP_SPACING / 2) as usize)));
+            }
         }
         assert_ne!(heap_address(Rank(0), Rank(0)), heap_address(Rank(0), Rank(1)));
+        assert_ne!(heap_address(Rank(0), Rank(0)), heap_address(Rank(0), Rank(16)));
+    }
+
+    /// Recorded addresses and schedules of small worlds stay comparable.
+    #[test]
+    fn heaps_of_small_worlds_stay_where_they_have_always_been() {
+        let seen = [(0, 0), (1, 0), (15, 0), (0, 1), (7, 9)]
+            .map(|(rank, viewer)| heap_address(Rank(rank), Rank(viewer)));
+        let expected = [
+            0x1048_0001_b000,
+            0x10c0_000c_0000,
+            0x1150_0024_c000,
+            0x10f0_0012_c000,
+            0x1078_0004_b000,
+        ];
+        assert_eq!(seen, expected);
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use collectives::fill::mix;
 use collectives::op::{Average, Initial, NanRule, Overflow, SignedZeros};
+use collectives::rank::MAX_WORLD;
 use collectives::{
     Accumulate, BetweenCalls, Call, Collective, DType, Data, Details, Group, GroupRank, GroupSpec,
     HeapPlan, Init, Judge, Layout, Numerics, Op, Order, Problem, Rank, RegionLayout, Shape, Tile,
@@ -79,6 +80,21 @@ pub(crate) fn exact(dtype: DType, op: Op) -> Problem {
     problem
 }
 
+/// One with as many ranks as there may be, all but the first taking part.
+pub(crate) fn crowded(dtype: DType, op: Op) -> Problem {
+    Problem::plain(Collective::AllGather, MAX_WORLD, dtype, Shape { m: 2, n: 19 })
+        .with_group(GroupSpec::AllButFirst)
+        .with_tile(Tile { m: 1, n: 8 })
+        .with_guards(40)
+        .with_op(op)
+}
+
+/// The same members' inputs, combined.
+pub(crate) fn reduced_by(problem: Problem) -> Problem {
+    let numerics = numerics(Order::RankOrder);
+    Problem { collective: Collective::AllReduce, numerics, ..problem }
+}
+
 /// Everything declared.
 fn numerics(order: Order) -> Numerics {
     Numerics {
@@ -131,7 +147,8 @@ pub(crate) fn random() -> impl Strategy<Value = Problem> {
     let columns = prop_oneof![0u64..40, 100u64..700, Just(64), Just(256)];
     let calls = prop::collection::vec((0u64..22, columns, any::<u64>()), 1..4);
     let layout = (region(), region(), 0u64..300, 0u64..40);
-    (1u32..7, collective, dtype, calls, layout, any::<u64>())
+    let world = prop_oneof![15 => 1u32..7, 1 => 17..=MAX_WORLD];
+    (world, collective, dtype, calls, layout, any::<u64>())
         .prop_map(|(world, collective, dtype, calls, layout, seed)| {
             drawn(world, collective, dtype, &calls, layout, seed)
         })

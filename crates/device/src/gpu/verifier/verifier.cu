@@ -77,8 +77,9 @@ RC_INLINE rc_u64 mix(rc_u64 x) {
 // The same, kept apart where it is seldom needed.
 static __device__ __noinline__ rc_u32 hashed(rc_u64 x) { return rc_u32(mix(x)); }
 
-// How a rank's data and poison differ from rank 0's: in the upper half of each byte.
-RC_INLINE rc_u64 rank_bits(rc_u64 rank) { return rank * (EACH_BYTE << 4); }
+// How a rank's data and poison differ from rank 0's, in each byte: the lower four bits of the rank in its
+// upper half, the upper two in the upper two bits of its colour.
+RC_INLINE rc_u64 rank_bits(rc_u64 rank) { return ((rank & 15) << 4 | rank >> 4 << 2) * EACH_BYTE; }
 
 // ---- the tables of a block ----
 
@@ -354,7 +355,7 @@ RC_INLINE Unit made_at(const Launch& launch, const Record& record, rc_u64 row, c
 }
 
 // The lowest rank of a set.
-RC_INLINE rc_u32 first_of(rc_u32 ranks) { return rc_u32(__ffs(int(ranks))) - 1; }
+RC_INLINE rc_u32 first_of(rc_u64 ranks) { return rc_u32(__ffsll(rc_i64(ranks))) - 1; }
 
 RC_INLINE rc_u64 bits_in(const Record& record, rc_u32 rank) {
   return rank_bits(record.own != 0 ? rank : record.rank);
@@ -365,7 +366,7 @@ static __device__ __noinline__ void fill_part(const Launch& launch, const Record
   const Place place = place_of(record, row, unit);
   if (place.end == 0) return;
   const Unit made = made_at(launch, record, row, place);
-  for (rc_u32 left = rc_u32(record.ranks); left != 0; left &= left - 1) {
+  for (rc_u64 left = record.ranks; left != 0; left &= left - 1) {
     const rc_u32 rank = first_of(left);
     rc_u8* to = (rc_u8*)launch.heaps[rank] + place.offset;
     const rc_u64 bits = bits_in(record, rank);
@@ -397,7 +398,7 @@ static __device__ __noinline__ rc_u64 wrong_bytes(const Launch& launch, const Re
   if (place.end == 0) return 0;
   const Unit made = made_at(launch, record, row, place);
   rc_u64 all = 0;
-  for (rc_u32 left = rc_u32(record.ranks); left != 0; left &= left - 1) {
+  for (rc_u64 left = record.ranks; left != 0; left &= left - 1) {
     const rc_u32 rank = first_of(left);
     const Unit seen = *(const Unit*)((const rc_u8*)launch.heaps[rank] + place.offset);
     const rc_u64 bits = bits_in(record, rank);
@@ -466,7 +467,7 @@ struct Steps {
   // In every heap. False where anything must be looked at again.
   __device__ __forceinline__ bool whole(const rc_u64* offsets, const Unit* made) {
 #pragma unroll 1
-    for (rc_u32 left = rc_u32(record.ranks); left != 0; left &= left - 1) {
+    for (rc_u64 left = record.ranks; left != 0; left &= left - 1) {
       const rc_u32 rank = first_of(left);
       action.whole((rc_u8*)launch.heaps[rank], offsets, made, bits_in(record, rank));
     }
@@ -609,8 +610,10 @@ struct ExactPlace {
   __device__ __forceinline__ rc_i64 integer(rc_u64 slot) const {
     const rc_u64 turned = slot < exact.members ? (slot + turn) % exact.members : slot;
     const rc_i64 value = odd((first + turned) % exact.integers);
-    if (exact.op == MIN || exact.op == MAX) return value;
-    if (turned >= exact.integers && turned < exact.members) return 0;
+    const bool beyond = turned >= exact.integers && turned < exact.members;
+    if (exact.op == MIN || exact.op == MAX)
+      return beyond ? odd(exact.integers > exact.magnitudes ? 0 : exact.magnitudes / 2) : value;
+    if (beyond) return 0;
     // One even integer makes the sum odd where the number of odd ones is even.
     const rc_u64 count = exact.members < exact.integers ? exact.members : exact.integers;
     const rc_i64 start = odd(first);

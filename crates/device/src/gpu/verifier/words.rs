@@ -33,7 +33,7 @@ pub(super) fn record(record: &Record) -> [u64; 13] {
     };
     [
         source,
-        record.ranks.into(),
+        record.ranks,
         whose.is_none().into(),
         whose.map_or(0, |rank| rank.0.into()),
         record.start,
