@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::rank::Rank;
+use crate::region_map::RegionMap;
 
 /// What kind of fault. The spelling is part of the machine interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -88,6 +89,56 @@ pub struct Writer {
     pub thread: u32,
 }
 
+/// One more line about a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detail {
+    /// What the text is about.
+    pub label: DetailLabel,
+    /// The line, without its label.
+    pub text: String,
+}
+
+/// What a [`Detail`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DetailLabel {
+    /// An atomic access that reads and writes.
+    Update,
+    /// An access that writes.
+    Write,
+    /// An access that reads.
+    Read,
+    /// Where a thread waits.
+    WaitsAt,
+    /// The flag that is waited for, or that two accesses should have been ordered by.
+    Flag,
+    /// Why it is wrong.
+    Why,
+    /// How much of what is wrong was looked at, where it was not all.
+    LookedAt,
+}
+
+impl DetailLabel {
+    /// The one spelling that is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DetailLabel::Update => "update",
+            DetailLabel::Write => "write",
+            DetailLabel::Read => "read",
+            DetailLabel::WaitsAt => "waits at",
+            DetailLabel::Flag => "flag",
+            DetailLabel::Why => "why",
+            DetailLabel::LookedAt => "looked at",
+        }
+    }
+}
+
+impl fmt::Display for DetailLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -97,8 +148,7 @@ pub struct Finding {
     pub rank: Option<Rank>,
     /// In which call of the case, from 0.
     pub call: Option<usize>,
-    /// The first wrong byte.
-    #[serde(flatten)]
+    /// The first wrong byte. `None` where bytes are not the matter.
     pub place: Option<Place>,
     /// What belongs there.
     pub expected: Option<String>,
@@ -110,10 +160,10 @@ pub struct Finding {
     pub writer: Option<Writer>,
     /// First and last column that is wrong, and how many rows are.
     pub extent: Option<Extent>,
-    /// Where in the matrix it is wrong, as lines of text.
-    pub map: Vec<String>,
-    /// What else belongs to it: a label and a line of text each.
-    pub details: Vec<(String, String)>,
+    /// Where in the matrix it is wrong. `None` where it is about no matrix.
+    pub region_map: Option<RegionMap>,
+    /// What else belongs to it, in the order in which it is told.
+    pub details: Vec<Detail>,
     /// A sentence for people.
     pub explanation: String,
     /// A cause that fits, with its evidence.
@@ -149,11 +199,16 @@ impl Finding {
             count: 0,
             writer: None,
             extent: None,
-            map: Vec::new(),
+            region_map: None,
             details: Vec::new(),
             explanation: explanation.into(),
             looks_like: None,
         }
+    }
+
+    /// Adds a line about it.
+    pub fn detail(&mut self, label: DetailLabel, text: impl Into<String>) {
+        self.details.push(Detail { label, text: text.into() });
     }
 }
 

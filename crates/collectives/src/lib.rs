@@ -15,7 +15,6 @@ pub mod finding;
 pub mod float;
 pub mod group;
 pub mod image;
-pub mod map;
 pub mod op;
 pub mod patterns;
 mod plain;
@@ -24,12 +23,13 @@ pub mod problem;
 pub mod rank;
 pub mod record;
 pub mod reference;
+pub mod region_map;
 pub mod sections;
 pub mod shape;
 pub mod verify;
 
 pub use dtype::DType;
-pub use finding::{Finding, FindingKind, Place, Writer};
+pub use finding::{Detail, DetailLabel, Finding, FindingKind, Place, Writer};
 pub use group::{Group, GroupSpec};
 pub use op::{Accumulate, Numerics, Op, Order};
 pub use plan::{HeapPlan, PlanError, RegionName};
@@ -38,5 +38,6 @@ pub use problem::{
     RegionLayout, Workspace,
 };
 pub use rank::{GroupRank, Rank};
+pub use region_map::RegionMap;
 pub use shape::{Shape, Tile};
 pub use verify::verify;

@@ -11,11 +11,11 @@ use crate::explain;
 use crate::fill::Poison;
 use crate::finding::{Extent, Finding, FindingKind, Place};
 use crate::image::{Area, Generator, Moment, Source, Span, same_element, spans};
-use crate::map::RegionMap;
 use crate::plan::{HeapPlan, RegionName, View};
 use crate::problem::Problem;
 use crate::rank::Rank;
 use crate::reference;
+use crate::region_map::region_map;
 
 /// At most this many wrong rows are drawn in a region map.
 const MAPPED_ROWS: usize = 4096;
@@ -204,9 +204,7 @@ impl<'a> Differences<'a> {
                     count: difference.count,
                     writer: None,
                     extent,
-                    map: view.map_or_else(Vec::new, |view| {
-                        RegionMap { kind, view: &view, rows: &difference.rows }.lines()
-                    }),
+                    region_map: view.and_then(|view| region_map(kind, &view, &difference.rows)),
                     details: Vec::new(),
                     explanation,
                     looks_like,

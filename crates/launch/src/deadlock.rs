@@ -1,6 +1,6 @@
 //! A deadlock, told to people: who waits for what, what stands there, who should change it.
 
-use collectives::{Finding, FindingKind, Rank};
+use collectives::{DetailLabel, Finding, FindingKind, Rank};
 use simt::{Access, Wait, Waiting};
 
 use crate::findings::Context;
@@ -33,8 +33,8 @@ impl Context<'_> {
         let mut finding = Finding::event(FindingKind::Deadlock, rank, Some(self.call), text);
         finding.writer = first.and_then(|first| self.writer(first.thread, Some(first.site)));
         if let Some(first) = first.filter(|first| !flags.is_empty() && first.wait == Wait::Memory) {
-            finding.details.push(("waits at".into(), self.at(first.thread, Some(first.site))));
-            finding.details.push(("flag".into(), self.who_sets(first, flags)));
+            finding.detail(DetailLabel::WaitsAt, self.at(first.thread, Some(first.site)));
+            finding.detail(DetailLabel::Flag, self.who_sets(first, flags));
         }
         finding
     }

@@ -1,6 +1,6 @@
 //! Data races, told to people: both accesses, the flag between them, what would have ordered them.
 
-use collectives::{Finding, FindingKind, Rank};
+use collectives::{DetailLabel, Finding, FindingKind, Rank};
 use simt::{Access, Missing, Operation, Order, Race, RaceKind, Scope};
 
 use crate::findings::Context;
@@ -62,7 +62,7 @@ impl Context<'_> {
             .find(|access| writes(access))
             .and_then(|access| self.writer(access.thread, Some(access.site)));
         for access in [first, second] {
-            finding.details.push((label(access).into(), self.tell(access)));
+            finding.detail(label(access), self.tell(access));
         }
         if let Some(flag) = &race.flag {
             let text = format!(
@@ -75,9 +75,9 @@ impl Context<'_> {
                 self.short_line(flag.load.site),
                 strength(&flag.load),
             );
-            finding.details.push(("flag".into(), text));
+            finding.detail(DetailLabel::Flag, text);
         }
-        finding.details.push(("why".into(), self.why(race)));
+        finding.detail(DetailLabel::Why, self.why(race));
         finding
     }
 
@@ -197,11 +197,11 @@ fn writes(access: &Access) -> bool {
     access.operation.writes()
 }
 
-fn label(access: &Access) -> &'static str {
+fn label(access: &Access) -> DetailLabel {
     match access.operation {
-        Operation::AtomicUpdate => "update",
-        operation if operation.writes() => "write",
-        _ => "read",
+        Operation::AtomicUpdate => DetailLabel::Update,
+        operation if operation.writes() => DetailLabel::Write,
+        _ => DetailLabel::Read,
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use collectives::{Finding, FindingKind};
+use collectives::{DetailLabel, Finding, FindingKind};
 use kernels::Library;
 use launch::run::{Surroundings, run_case};
 use launch::shrink::Smallest;
@@ -49,8 +49,8 @@ struct Fault {
 impl Fault {
     fn of(finding: &Finding) -> Fault {
         let line = finding.writer.as_ref().map(|writer| (writer.file.clone(), writer.line));
-        let why = finding.details.iter().find(|(label, _)| label == "why");
-        let why = why.map(|(_, text)| text.replace(|c: char| c.is_ascii_digit(), ""));
+        let why = finding.details.iter().find(|detail| detail.label == DetailLabel::Why);
+        let why = why.map(|detail| detail.text.replace(|c: char| c.is_ascii_digit(), ""));
         Fault { kind: finding.kind, line, why }
     }
 

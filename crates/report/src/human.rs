@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 
-use collectives::{Finding, FindingKind};
+use collectives::{Detail, Finding, FindingKind};
 use indicatif::{ProgressBar, ProgressStyle};
 use scenario::Mode;
 use verdict::{CaseResult, Event, Summary, Verdict};
 
+use crate::region_map;
 use crate::{ReportError, Reporter};
 
 /// At most this many failures are shown in full.
@@ -184,7 +185,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
         && a.extent == b.extent
         && a.place.is_some()
         && region(a) == region(b)
-        && a.map == b.map
+        && a.region_map == b.region_map
 }
 
 fn finding_text(finding: &Finding, ranks: &[String]) -> String {
@@ -225,10 +226,10 @@ fn finding_text(finding: &Finding, ranks: &[String]) -> String {
         text +=
             &line(label, &format!("{file}:{number}, rank {rank} block {block} thread {thread}"));
     }
-    for (label, detail) in &finding.details {
+    for Detail { label, text: detail } in &finding.details {
         text += &format!("    {label:<10}{detail}\n");
     }
-    for row in &finding.map {
+    for row in finding.region_map.iter().flat_map(region_map::lines) {
         text += &format!("  {row}\n");
     }
     text

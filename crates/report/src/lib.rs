@@ -6,6 +6,7 @@ mod human;
 mod json;
 mod junit;
 mod markdown;
+mod region_map;
 
 pub use file::ReportFile;
 pub use human::{Human, failure_text};

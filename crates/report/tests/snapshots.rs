@@ -1,4 +1,4 @@
-//! What people and CI read, compared with committed files. The run in `recorded/run.json` has
+//! What people and CI read, compared with committed files. The run in `recorded/results.json` has
 //! passes, failures, an unsupported case and one that was not run.
 //!
 //! To accept a change: `UPDATE_SNAPSHOTS=1 cargo test -p report --test snapshots`, then read the
@@ -22,7 +22,7 @@ fn folder() -> PathBuf {
 }
 
 fn recorded() -> Recorded {
-    let text = std::fs::read_to_string(folder().join("run.json")).unwrap();
+    let text = std::fs::read_to_string(folder().join("results.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -71,7 +71,7 @@ fn junit() {
 }
 
 #[test]
-fn json_is_what_was_recorded() {
+fn json_keeps_its_flat_names() {
     let text = report(|file| Box::new(Json::new(file)));
     let now: serde_json::Value = serde_json::from_str(&text).unwrap();
     let recorded = std::fs::read_to_string(folder().join("run.json")).unwrap();

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use agreement::{Bench, agree};
 use collectives::image::{Area, Moment, Source, Span, spans};
 use collectives::{
-    Collective, DType, Data, HeapPlan, Op, Problem, Rank, Shape, arithmetic, declared,
+    Collective, DType, Data, Detail, DetailLabel, HeapPlan, Op, Problem, Rank, Shape, arithmetic,
+    declared,
 };
 use cpu::CpuVerifier;
 use device::gpu::verifier::{Entry, SOURCE, VerifierDevice as _};
@@ -131,7 +132,7 @@ fn of_a_great_deal_that_is_wrong_a_part_is_explained_and_all_is_counted() {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].count > 3 << 20 && found[0].count < all, "{}", found[0].count);
     let text = format!("{} of {all} wrong bytes were looked at", found[0].count);
-    assert_eq!(found[0].details, [("looked at".into(), text)]);
+    assert_eq!(found[0].details, [Detail { label: DetailLabel::LookedAt, text }]);
     bench.release();
 }
 
@@ -144,7 +145,9 @@ fn a_judge_that_fills_wrongly_is_caught() {
         ("0x0b52d4du", "0x0b52d4fu"),
         ("x ^= x >> 13;", "x ^= x >> 12;"),
         ("key->call)) & 7", "key->call)) & 3"),
-        ("rank * (EACH_BYTE << 4)", "rank * (EACH_BYTE << 5)"),
+        ("(rank & 15) << 4", "(rank & 15) << 5"),
+        ("| rank >> 4 << 2", ""),
+        ("rank >> 4 << 2", "rank >> 4 << 1"),
         ("record.own != 0 ? rank : record.rank", "rank"),
         ("((number | step) & 1) == 0", "true"),
         ("return (byte & 7) == 0 &&", "return"),
@@ -182,7 +185,11 @@ fn places() -> Vec<Problem> {
         let stored = Problem { data: Data::BitPatterns, ..tall.clone() };
         [tall, stored, problems::padded(dtype), problems::reduced(dtype, Op::Sum)]
     };
-    DType::ALL.into_iter().flat_map(problem).collect()
+    DType::ALL
+        .into_iter()
+        .flat_map(problem)
+        .chain([problems::crowded(DType::U8, Op::Sum)])
+        .collect()
 }
 
 /// The same for what makes reductions.
@@ -193,6 +200,9 @@ fn a_judge_that_cannot_add_is_caught() {
         ("(slot + turn) % exact.members", "slot"),
         ("index < exact.magnitudes", "index <= exact.magnitudes"),
         ("turned >= exact.integers && turned", "turned"),
+        ("exact.integers > exact.magnitudes ? 0", "exact.integers > exact.magnitudes ? 1"),
+        ("exact.magnitudes / 2)", "0)"),
+        ("if (beyond) return 0;", ""),
         ("start == 1 || start == -1 ? 1 : 0", "0"),
         ("int(exact.first_exponent)", "0"),
         ("halved ? -1 : 0", "0"),
@@ -205,9 +215,11 @@ fn a_judge_that_cannot_add_is_caught() {
     ];
     let ops = [Op::Sum, Op::Min, Op::Max, Op::Avg, Op::PremulSum];
     let problem = |dtype| ops.map(|op| problems::exact(dtype, op));
+    let crowded = |dtype| ops.map(|op| problems::reduced_by(problems::crowded(dtype, op)));
     let problems: Vec<Problem> = DType::ALL
         .into_iter()
         .flat_map(problem)
+        .chain([DType::U8, DType::I8, DType::F8E5M2].into_iter().flat_map(crowded))
         .filter(|problem| declared::undeclared(problem).is_none())
         .collect();
     are_caught(&breaks, &problems);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use collectives::verify::verify_spans;
-use collectives::{Finding, HeapPlan, Problem};
+use collectives::{DetailLabel, Finding, HeapPlan, Problem};
 
 use super::{CallVerifier, PAGE, VerifierDevice};
 use crate::DeviceError;
@@ -80,7 +80,7 @@ impl CallVerifier {
         if skipped {
             let text = format!("{explained} of {wrong} wrong bytes were looked at");
             for finding in &mut findings {
-                finding.details.push(("looked at".into(), text.clone()));
+                finding.detail(DetailLabel::LookedAt, text.clone());
             }
         }
         Ok(findings)
