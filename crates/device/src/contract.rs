@@ -14,34 +14,34 @@ use crate::DeviceError;
 /// One rank's launch, addresses aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Whose.
+    /// The rank whose kernel it is.
     pub rank: Rank,
-    /// Which entry of the object.
+    /// The number of the entry in the rank's object.
     pub entry: u32,
-    /// Blocks.
+    /// The number of thread blocks.
     pub grid: u32,
-    /// Threads a block.
+    /// The number of threads of a block.
     pub threads: u32,
-    /// Bytes of dynamic block-shared memory.
+    /// Bytes of dynamic block-shared memory of a block.
     pub shared_bytes: u32,
-    /// The entry's arguments.
+    /// The values of the entry's parameters, in order.
     pub arguments: Vec<Argument>,
 }
 
 /// Which of the interleavings that a seed leaves open.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interleave {
-    /// The one that the seed names.
+    /// The interleaving that the seed names.
     #[default]
     Seed,
-    /// The same, with a record of it.
+    /// The seed's interleaving, with a record of it.
     Recorded,
-    /// The one with these switches, where the seed has places for them; with a record of it.
+    /// The interleaving with these switches, where the seed has places for them; with a record of it.
     Turns(Vec<Turn>),
     /// A part of an exploration, whatever the seed; with a record of it.
     Explore(Branch),
-    /// The one that the seed names, but the rank is late at a place of its kernel. For a process
-    /// of one rank.
+    /// The interleaving that the seed names, but the rank is late by a time at a place of its kernel. For
+    /// a process of one rank.
     Late(Late, Duration),
 }
 
@@ -52,11 +52,11 @@ pub enum Interleaving {
     Sequential,
     /// All at once, with this many blocks a rank resident.
     CoResident {
-        /// Blocks a rank.
+        /// The most blocks of a rank that are resident at once.
         resident_blocks: u32,
-        /// Names the schedule.
+        /// The number that names the schedule.
         seed: u64,
-        /// Where it departs from that.
+        /// Which of the interleavings that the seed leaves open.
         plan: Interleave,
         /// Whether data races are looked for.
         race: bool,
@@ -65,27 +65,27 @@ pub enum Interleaving {
     },
 }
 
-/// A byte of a heap whose writer somebody wants to know.
+/// A byte of a heap whose writer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedByte {
-    /// Whose heap.
+    /// The rank whose heap it is in.
     pub rank: Rank,
-    /// Bytes from its start.
+    /// Bytes from the start of the heap.
     pub offset: u64,
 }
 
 /// What a set of launches left, memory aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
-    /// How they ended.
+    /// How the launches ended.
     pub outcome: Outcome,
     /// The last write of each watched byte, as far as the object reports its accesses.
     pub writes: Vec<Option<Write>>,
-    /// Data races, where they were looked for.
+    /// The data races that were seen; empty where they were not looked for.
     pub races: Vec<Race>,
-    /// Where nobody could go on and races were looked for: the last store to each flag.
+    /// The last store to each flag, where no thread could go on and races were looked for; else empty.
     pub flags: Vec<Access>,
-    /// How it went, where the plan says so.
+    /// The record of the interleaving, where one was asked for.
     pub recorded: Option<Recorded>,
 }
 
@@ -111,7 +111,7 @@ impl Launched {
 /// Contract: heaps stay mapped until the device is dropped, another viewer hosts, or a rank is
 /// imported with another handle; `import` of a known rank with another length changes the
 /// accessible part only. `load` replaces a rank's object, so device globals start afresh. `launch`
-/// returns when every thread has returned or nobody can go on; it may also never return, and then
+/// returns when every thread has returned or none can go on; it may also never return, and then
 /// the parent kills the process.
 pub trait Device {
     /// Changes whose process this is: `viewer`'s own, or that of all ranks (`alone`).
@@ -133,7 +133,7 @@ pub trait Device {
     /// its own.
     ///
     /// # Errors
-    /// It does not load.
+    /// The object does not load.
     fn load(&mut self, rank: Rank, object: &[u8], symbols: &[String]) -> Result<(), DeviceError>;
     /// Forgets every object, and with it all device globals.
     fn unload(&mut self);

@@ -21,18 +21,18 @@ pub enum Argument {
     Null,
     /// The address of an offset in a rank's heap.
     Heap(Rank, u64),
-    /// An array over ranks.
+    /// An array with one entry a rank.
     Table {
-        /// The ranks' entries.
+        /// The entries, in the order of the ranks that the table runs over.
         entries: Vec<TableEntry>,
-        /// Bytes an entry.
+        /// The size of one entry in bytes.
         entry_bytes: u64,
         /// The array itself, with this many entries; `None` passes a pointer.
         by_value: Option<u64>,
     },
     /// Fields laid out as C does.
     Struct {
-        /// In order.
+        /// The values of the fields, in order.
         fields: Vec<Argument>,
         /// The bytes themselves, or a pointer to them.
         by_value: bool,
@@ -44,7 +44,7 @@ pub enum Argument {
 pub enum TableEntry {
     /// The address of an offset in a rank's heap.
     Heap(Rank, u64),
-    /// A number.
+    /// A plain number, such as a rank.
     Number(i64),
 }
 
@@ -52,11 +52,11 @@ pub enum TableEntry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("argument {index} of {kernel}: {reason}")]
 pub struct ArgumentError {
-    /// From 0.
+    /// The number of the argument in the manifest, from 0.
     pub index: usize,
-    /// The kernel.
+    /// The name of the kernel whose argument it is.
     pub kernel: String,
-    /// Why.
+    /// Why the argument has no value here.
     pub reason: String,
 }
 
@@ -189,7 +189,7 @@ fn peer_integer(scope: &Scope<'_>, peer: Rank, field: &str) -> Result<i64, Strin
         let group_rank = group.group_rank(rank).map(|g| i64::from(g.0));
         group_rank.ok_or_else(|| format!("rank {rank} is not in the group"))
     };
-    // Without `whom`, whoever comes behind it moves up by one.
+    // In a list without `whom`, the ranks behind it move up by one.
     let index = |rank: Rank, whom: Rank| -> Result<i64, String> {
         let (place, gone) = (group_rank(rank)?, group_rank(whom)?);
         Ok(place - i64::from(gone < place))

@@ -13,9 +13,9 @@ use crate::yaml::{self, YamlError};
 /// A file that the binary carries.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedded {
-    /// Relative path, with `/`.
+    /// The path relative to the workspace, with `/` between its parts.
     pub path: &'static str,
-    /// Contents.
+    /// The contents of the file.
     pub bytes: &'static [u8],
 }
 
@@ -54,24 +54,24 @@ impl Kernel {
 /// A kernel that cannot be had.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LibraryError {
-    /// No manifest of that name.
+    /// No manifest names the kernel.
     #[error("no kernel `{name}` (did you mean `{nearest}`? searched {searched})")]
     NotFound {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The nearest name that exists.
         nearest: String,
-        /// Folders, in order.
+        /// The folders that were searched, in order, as people see them.
         searched: String,
     },
-    /// Two manifests of that name in one folder.
+    /// Two manifests of one folder name the kernel.
     #[error("two manifests name the kernel `{name}`: {first} and {second}")]
     Twice {
-        /// The name.
+        /// The name that both manifests give.
         name: String,
-        /// One.
+        /// The manifest that comes first by name of file.
         first: PathBuf,
-        /// The other.
+        /// The manifest that comes second.
         second: PathBuf,
     },
     /// A manifest that does not parse.
@@ -80,7 +80,7 @@ pub enum LibraryError {
     /// A manifest that parses, but cannot be used.
     #[error("{file}: {reason}")]
     Invalid {
-        /// The manifest.
+        /// The manifest, as people see its path.
         file: PathBuf,
         /// What is wrong and what to do.
         reason: String,
@@ -88,9 +88,9 @@ pub enum LibraryError {
     /// A file or folder that cannot be read.
     #[error("{file}: {reason}")]
     Io {
-        /// Which.
+        /// The file or folder.
         file: PathBuf,
-        /// Why.
+        /// The reason that the system gives.
         reason: String,
     },
 }

@@ -65,22 +65,22 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> &'a
 /// What the symbols refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
-    /// The problem.
+    /// The problem that the launch belongs to.
     pub problem: &'a Problem,
-    /// Its heaps' layout.
+    /// How the problem's heaps are laid out.
     pub plan: &'a HeapPlan,
-    /// Which call.
+    /// The number of the call in the problem, from 0.
     pub index: usize,
-    /// Whose launch; `None` where a value must not depend on it (workspace sizes).
+    /// The rank whose launch it is; `None` where a value must not depend on it (workspace sizes).
     pub rank: Option<Rank>,
-    /// Threads a block, once that is known.
+    /// Threads of a block; `None` until the manifest's `launch` is evaluated.
     pub threads: Option<u32>,
-    /// The kernel's manifest.
+    /// The manifest whose symbols are looked up.
     pub manifest: &'a Manifest,
 }
 
 impl Scope<'_> {
-    /// The call.
+    /// The call of the problem that is being looked at.
     pub fn call(&self) -> &Call {
         &self.problem.calls[self.index]
     }

@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 pub struct Location {
     /// The file as the user named it.
     pub file: PathBuf,
-    /// From 1; 0 where it is not known.
+    /// The line, from 1; 0 where it is not known.
     pub line: u64,
-    /// From 1.
+    /// The column, from 1.
     pub column: u64,
 }
 
@@ -28,7 +28,7 @@ impl std::fmt::Display for Location {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{at}: {message}")]
 pub struct YamlError {
-    /// Where.
+    /// The place of the fault.
     pub at: Location,
     /// What is wrong and what is accepted.
     pub message: String,

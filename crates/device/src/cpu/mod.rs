@@ -73,7 +73,8 @@ impl Device for CpuDevice {
             return Ok(());
         }
         self.heaps.remove(&rank);
-        // SAFETY: the parent hands these descriptors to the process and nobody closes them.
+        // SAFETY: the parent hands these descriptors to the process when it starts, and no code of the
+        // process closes them.
         let fd = unsafe { BorrowedFd::borrow_raw(*fd) };
         self.heaps.insert(rank, MappedHeap::new(fd, heap_address(rank, self.viewer), bytes)?);
         Ok(())

@@ -46,7 +46,7 @@ impl Nvrtc {
     /// folders and Python's packages; compiles for an architecture such as `sm_90`.
     ///
     /// # Errors
-    /// None of them loads.
+    /// None of these libraries loads.
     pub fn find(architecture: &str) -> Result<Nvrtc, MissingLibrary> {
         const NAME: &str = "NVIDIA's run-time compiler (libnvrtc.so)";
         let candidates = match std::env::var_os(OVERRIDE).filter(|path| !path.is_empty()) {
@@ -74,7 +74,7 @@ impl Nvrtc {
         format!("{}.{}", self.version.0, self.version.1)
     }
 
-    /// Where it was found.
+    /// The file of the library that was loaded.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -43,16 +43,16 @@ pub struct Function(pub u64);
 pub struct Stream(pub u64);
 
 impl Stream {
-    /// The context's own queue.
+    /// The queue that every context has from the start.
     pub const DEFAULT: Stream = Stream(0);
 }
 
 /// How many blocks and threads a launch has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Thread blocks.
+    /// The number of thread blocks.
     pub grid: u32,
-    /// Threads of a block.
+    /// The number of threads of a block.
     pub threads: u32,
     /// Bytes of dynamic block-shared memory of a block.
     pub shared_bytes: u32,
@@ -90,7 +90,7 @@ pub trait GpuDriver: Debug {
     fn context(&self, number: u32) -> Result<Rc<dyn GpuContext>, DriverError>;
 }
 
-/// Which driver it is.
+/// The version of a driver and its place.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DriverVersion {
     /// The version as people write it, such as `13.0`.

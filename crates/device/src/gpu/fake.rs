@@ -1,7 +1,7 @@
 //! A GPU driver in the memory of this process, for tests that need no GPU.
 //!
 //! Memory is bytes of this process at addresses that no other thing has. A kernel is a closure that
-//! reads and writes that memory; it runs when somebody waits for it, as on a GPU. Every call is
+//! reads and writes that memory; it runs when a call waits for it, as on a GPU. Every call is
 //! noted, and the next call of a name can be made to fail.
 
 use std::cell::RefCell;

@@ -6,29 +6,29 @@ use std::process::{Command, Stdio};
 /// A C++ compiler of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiler {
-    /// Its program.
+    /// The file of the compiler's program.
     pub path: PathBuf,
-    /// First line of what it says about its version.
+    /// The first line of what the program says about its version.
     pub version: String,
 }
 
 /// No compiler, or one that does not work.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CompilerError {
-    /// None of the usual names.
+    /// No program of the usual names is on PATH.
     #[error(
         "no C++ compiler: none of {tried} is on PATH (install g++ or clang++, or name one in RANKCHECK_CXX)"
     )]
     Missing {
-        /// Names tried.
+        /// The names that were tried.
         tried: String,
     },
-    /// One that cannot be run.
+    /// A program that does not say its version.
     #[error("the C++ compiler {path} does not answer --version: {reason}")]
     Broken {
-        /// Its program.
+        /// The file of the program.
         path: PathBuf,
-        /// Why.
+        /// What happened instead.
         reason: String,
     },
 }
@@ -59,7 +59,7 @@ impl Compiler {
     /// The compiler named in `RANKCHECK_CXX`, else in `CXX`, else the first of g++, clang++, c++.
     ///
     /// # Errors
-    /// None is there, or it cannot be run.
+    /// There is no compiler, or it cannot be run.
     pub fn find() -> Result<Compiler, CompilerError> {
         let named = ["RANKCHECK_CXX", "CXX"].iter().find_map(std::env::var_os);
         let names: Vec<PathBuf> = match named {
@@ -75,10 +75,10 @@ impl Compiler {
         }
     }
 
-    /// The compiler with that program.
+    /// The compiler whose program is a file.
     ///
     /// # Errors
-    /// It cannot be run.
+    /// The program cannot be run.
     pub fn at(path: PathBuf) -> Result<Compiler, CompilerError> {
         let broken = |reason: String| CompilerError::Broken { path: path.clone(), reason };
         let output = Command::new(&path)

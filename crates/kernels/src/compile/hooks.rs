@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-/// In front of the hooks behind a source.
+/// The text in front of the hooks, which stand behind a source.
 const BEGIN: &str = "rc_hooks_begin";
-/// Behind each of them.
+/// The text behind each hook.
 const END: &str = "rc_hook_end";
 /// A hook's `%` while the preprocessor sees it.
 const OPERAND: &str = "rc_operand_";

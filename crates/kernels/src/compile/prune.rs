@@ -141,7 +141,7 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    /// A cache with objects of 1000 bytes, last used this many hours ago; nobody uses them now.
+    /// A cache with objects of 1000 bytes, last used this many hours ago; no process uses them now.
     fn cache(folder: &Path, hours: &[(&str, u32)]) -> Cache {
         let cache = Cache::at(folder.to_owned()).unwrap();
         for (key, hours) in hours {

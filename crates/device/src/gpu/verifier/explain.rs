@@ -19,7 +19,7 @@ const EXPLAINED: u64 = 4 << 20;
 struct WrongPages {
     /// Where the heap is mapped.
     heap: u64,
-    /// By page.
+    /// One byte a page: 1 where any byte of the page is wrong.
     wrong: Vec<u8>,
     /// What was copied last, from this offset on.
     start: u64,

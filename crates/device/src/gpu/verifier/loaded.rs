@@ -24,7 +24,7 @@ impl GpuVerifier {
     /// from there.
     ///
     /// # Errors
-    /// The driver's, or a GPU that cannot reach another.
+    /// The driver refuses, or a GPU cannot reach another.
     pub fn load(
         heaps: &mut Heaps,
         gpus: &[u32],
@@ -45,7 +45,7 @@ impl GpuVerifier {
     /// Copies a multiple of 16 bytes from one place to another: the yardstick of the verifier.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses.
     pub fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), DeviceError> {
         let blocks = self.blocks();
         self.launch(Entry::Copy, blocks, &[to, from, bytes / 16])
@@ -54,7 +54,7 @@ impl GpuVerifier {
     /// Waits until everything that was launched has ended.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses.
     pub fn finish(&self) -> Result<(), DeviceError> {
         Ok(self.context.finish()?)
     }
