@@ -7,6 +7,7 @@
 //! device for tests.
 
 mod arguments;
+mod capabilities;
 mod contract;
 pub mod cpu;
 pub mod cuda;
@@ -17,7 +18,6 @@ pub mod hardware;
 mod library;
 pub mod vendors;
 
+pub use capabilities::Capabilities;
 pub use contract::{Device, Interleave, Interleaving, Launch, Launched, WatchedByte};
-// The lead's branch still says `Plan`.
-pub use contract::Interleave as Plan;
 pub use error::{DeviceError, DriverError, Fault, MissingLibrary};

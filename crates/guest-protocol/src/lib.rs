@@ -7,5 +7,4 @@
 
 pub mod message;
 pub mod rendezvous;
-pub mod shell;
 pub mod wire;

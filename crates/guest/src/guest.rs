@@ -164,6 +164,6 @@ fn unexpected(answer: &Answer, wanted: &str) -> String {
 fn command_line() -> String {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-    let words = words.map(|word| guest_protocol::shell::shell_word(&String::from_utf8_lossy(word)));
+    let words = words.map(|word| shell_words::quote(&String::from_utf8_lossy(word)).into_owned());
     words.collect::<Vec<_>>().join(" ")
 }

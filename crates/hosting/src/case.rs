@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use collectives::fill::mix;
-use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank, verify};
+use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank};
 use ipc::HeapHandle;
 use ipc::SharedMemory;
 use scenario::{Case, Mode, Reason};
 
 use crate::launched::{effective, mismatch};
 use guest_protocol::message::{AttachedHeap, HostLaunch, Opened, Step};
+use launch::config::patience;
 use launch::orders;
-use launch::run::patience;
-use launch::{Identity, blank_of};
-use verdict::{CaseResult, Verdict};
+use launch::ways::order_dependent;
+use ranks::heaps::{HeapOwner as _, SharedHeaps};
+use verdict::{CaseResult, How, Identity, NotProved, OrdersRun, Verdict};
 
 /// A case that a program is working on.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub struct HostCase {
     case: Arc<Case>,
     plan: HeapPlan,
     /// By rank: where the judge looks.
-    heaps: Vec<SharedMemory>,
+    heaps: SharedHeaps,
     result: CaseResult,
     orders: Vec<Vec<Rank>>,
     /// The call at hand.
@@ -43,14 +44,13 @@ pub struct HostCase {
 
 /// The result of a case that no program opened, and what went wrong instead.
 pub fn never_opened(case: &Case, identity: Identity, finding: Finding) -> CaseResult {
-    let blank = blank_of(case, Mode::Host, identity);
-    CaseResult { verdict: Verdict::Fail, findings: vec![finding], ..blank }
+    let result = CaseResult::new(case, Mode::Host, identity);
+    CaseResult { verdict: Verdict::Fail, findings: vec![finding], ..result }
 }
 
 /// The result of a case that the run ended before.
 pub fn not_run(case: &Case, identity: Identity, reason: Reason) -> CaseResult {
-    let blank = blank_of(case, Mode::Host, identity);
-    CaseResult { verdict: Verdict::NotRun, reason: Some(reason), ..blank }
+    CaseResult::new(case, Mode::Host, identity).without_a_run(Verdict::NotRun, reason)
 }
 
 impl HostCase {
@@ -66,12 +66,10 @@ impl HostCase {
         timeout: Option<Duration>,
     ) -> Result<HostCase, String> {
         let plan = HeapPlan::new(&case.problem).map_err(|error| error.to_string())?;
-        let heaps = case
-            .problem
-            .ranks()
-            .map(|rank| SharedMemory::new(&format!("rankcheck-image-{rank}"), plan.bytes));
-        let heaps = heaps.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        let result = blank_of(&case, Mode::Host, identity);
+        let world = case.problem.world;
+        let mut heaps = SharedHeaps::new(world).map_err(|error| error.to_string())?;
+        heaps.reserve(world, &[], plan.bytes).map_err(|error| error.to_string())?;
+        let result = CaseResult::new(&case, Mode::Host, identity);
         // A kernel that waits cannot run rank after rank: the program runs all of them at once.
         let orders = match together || case.waits() {
             true => vec![orders::active(&case.problem)],
@@ -107,7 +105,7 @@ impl HostCase {
 
     /// The memory of all images, by rank.
     pub fn heaps(&self) -> &[SharedMemory] {
-        &self.heaps
+        self.heaps.memory()
     }
 
     /// How long all ranks may take until they meet again.
@@ -198,7 +196,7 @@ impl HostCase {
     pub fn judge(&mut self) -> Result<bool, String> {
         let step = self.step.take().ok_or("nothing to judge: fill the heaps first")?;
         let index = step.call;
-        let (case, bytes) = (self.case.clone(), self.plan.bytes as usize);
+        let case = self.case.clone();
         let call = &case.problem.calls[index];
         let mut findings = Vec::new();
         for rank in call.group.members() {
@@ -209,8 +207,8 @@ impl HostCase {
                 self.result.calls[index].effective = Some(effective(launch, call));
             }
         }
-        let images: Vec<&[u8]> = self.heaps.iter().map(|heap| &heap.bytes()[..bytes]).collect();
-        findings.extend(verify(&case.problem, &self.plan, index, &images));
+        let wrong = self.heaps.compare(&case.problem, &self.plan, index);
+        findings.extend(wrong.map_err(|error| error.to_string())?);
         let right = findings.is_empty();
         self.next = Step { call: index + 1, ..step };
         if self.failed.is_empty() {
@@ -269,10 +267,8 @@ impl HostCase {
     /// The result so far; a case that was not judged to its end has failed.
     pub fn result(&self) -> CaseResult {
         let mut result = self.result.clone();
-        let shown = |orders: &[usize]| {
-            let shown: Vec<String> =
-                orders.iter().map(|order| orders::show(&self.orders[*order])).collect();
-            launch::run::first_few(&shown)
+        let shown = |orders: &[usize]| -> Vec<String> {
+            orders.iter().map(|order| orders::show(&self.orders[*order])).collect()
         };
         if result.findings.is_empty() && !self.is_complete() {
             let text = format!(
@@ -284,36 +280,24 @@ impl HostCase {
             let kind = FindingKind::KernelDidNotRun;
             result.findings.push(Finding::event(kind, None, None, text));
         }
-        if !self.passed.is_empty() && !self.failed.is_empty() {
-            let text = format!(
-                "the result depends on the order in which ranks run: right in {} ({}), wrong in {} ({})",
-                self.passed.len(),
-                shown(&self.passed),
-                self.failed.len(),
-                shown(&self.failed),
-            );
-            result.findings.push(Finding::event(FindingKind::OrderDependent, None, None, text));
-        }
+        result.findings.extend(order_dependent(&shown(&self.passed), &shown(&self.failed)));
         result.verdict = if result.findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
-        result.orders = self.passed.len() + self.failed.len();
+        let ran = self.passed.len() + self.failed.len();
+        result.how = How::Host(OrdersRun { ran, complete: false });
         result.duration_s = self.started.elapsed().as_secs_f64();
         result.not_proved = self.not_proved();
         result
     }
 
-    fn not_proved(&self) -> Vec<String> {
-        let mut open = vec![
-            "transport between GPUs".to_owned(),
-            "that the program launched what it says (it says so itself)".to_owned(),
-        ];
+    fn not_proved(&self) -> Vec<NotProved> {
+        let mut open = vec![NotProved::Transport, NotProved::ProgramsWord];
         let ran = self.passed.len() + self.failed.len();
-        match self.orders.len() {
-            1 => open.push("interleavings beyond the one that happened".into()),
-            _ => open.push(format!("orders of ranks beyond the {ran} that ran")),
-        }
+        open.push(match self.orders.len() {
+            1 => NotProved::OtherInterleavings,
+            _ => NotProved::OrdersBeyond(ran),
+        });
         if self.beyond > 0 {
-            let (needed, beyond) = (self.plan.bytes, self.beyond);
-            open.push(format!("up to {beyond} bytes of the heaps behind the {needed} of the case"));
+            open.push(NotProved::BytesBehind { needed: self.plan.bytes, beyond: self.beyond });
         }
         open
     }

@@ -5,8 +5,8 @@ use scenario::{Case, Requested};
 use simt::LaunchRecord;
 
 use guest_protocol::message::HostLaunch;
-use launch::findings::{Asked, launch_mismatch};
-use verdict::Effective;
+use launch::attempt::{Asked, launch_mismatch};
+use verdict::{Effective, LaunchWitness};
 
 /// How what rank `rank` launched in a call differs from the request. What the scenario leaves to
 /// the program is compared only where the collective's meaning depends on it: the tile of a
@@ -76,6 +76,6 @@ pub(crate) fn effective(launch: &HostLaunch, call: &Call) -> Effective {
         blocks: launch.blocks.unwrap_or(0),
         threads: launch.threads.unwrap_or(0),
         group_size: launch.group_size.unwrap_or(call.group.size()),
-        source: "program".into(),
+        source: LaunchWitness::Program,
     }
 }

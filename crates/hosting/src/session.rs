@@ -17,8 +17,7 @@ use scenario::{Case, Mode};
 use crate::case::HostCase;
 use guest_protocol::message::{Answer, Ask, AttachedHeap, Form, Hello, PROTOCOL, Program, Step};
 use guest_protocol::wire::{Reader, send_with};
-use launch::Identity;
-use verdict::{CaseResult, Verdict};
+use verdict::{CaseResult, Identity, Verdict};
 
 /// How long a guest may take to say hello, and to open its first case: programs import a lot.
 pub const HELLO: Duration = Duration::from_secs(120);

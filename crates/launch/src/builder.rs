@@ -55,6 +55,15 @@ impl Builder {
         objects.for_architecture(&self.toolchain.architecture()?).err()
     }
 
+    /// The build that a case needs: the one that reports accesses (`observed`) where the device has one.
+    pub fn build(&self, observed: bool) -> Build {
+        match self.device() {
+            DeviceName::Cpu if observed => Build::Observed,
+            DeviceName::Cpu => Build::Fast,
+            gpu => Build::Gpu(gpu),
+        }
+    }
+
     /// How many were compiled rather than found.
     pub fn compiled(&self) -> usize {
         self.compiled.load(Ordering::Relaxed)

@@ -1,11 +1,9 @@
 //! From a call of a case to the launches of its ranks.
 
 use collectives::{HeapPlan, Rank};
-use device::{Interleaving, Launch, Plan};
+use device::Launch;
 use kernels::{Argument, Object, Scope, arguments};
 use scenario::Case;
-
-use crate::schedules::Schedules;
 
 /// Why a call cannot be launched.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -60,26 +58,6 @@ impl Job {
     pub fn in_order(&self, order: &[Rank]) -> Vec<Launch> {
         let of = |rank: &Rank| self.launches.iter().find(|launch| launch.rank == *rank).cloned();
         order.iter().filter_map(of).collect()
-    }
-
-    /// How the launches run: kernels that wait need everybody at once (`together`), under
-    /// schedule `seed` and `plan`. Races are looked for in one process (`alone`) only, because
-    /// order may come from a rank in another process.
-    pub fn interleaving(
-        &self,
-        together: bool,
-        alone: bool,
-        options: &Schedules,
-        seed: u64,
-        plan: Plan,
-    ) -> Interleaving {
-        if !together {
-            return Interleaving::Sequential;
-        }
-        let most = self.launches.iter().map(|launch| launch.grid).max().unwrap_or(1);
-        let resident_blocks = options.residency.map_or(most, |residency| residency.min(most));
-        let (race, weak) = (options.race && alone, options.weak && alone);
-        Interleaving::CoResident { resident_blocks, seed, plan, race, weak }
     }
 }
 

@@ -1,32 +1,31 @@
-//! Ranks as processes, and the way of a case through them.
+//! The way of a case: admitted, attempted, judged.
 //!
-//! The parent fills heaps, tells rank processes what to run, owns the clock and judges; it never
-//! runs kernel code. A logical case has one process that hosts all ranks, a process case has one
-//! process a rank: both speak the same [`protocol`] in the same [`pool`].
+//! [`admit`] lays a case out, builds its objects and resolves its launches: an [`Admitted`] never changes.
+//! [`attempt`](attempt::attempt) runs its calls once, with [`Knobs`](attempt::Knobs) for all that may differ from
+//! one time to the next, and returns what happened ([`Ran`](attempt::Ran)), no verdict. The [`ways`] decide which
+//! attempts a case needs: orders, schedules, delays, re-runs for writers, shrinking. A [`Tally`] folds attempts
+//! into the case's result. Everything that talks to rank processes goes through the trait
+//! [`Ranks`](attempt::Ranks), so that all of this is tested without processes and compilers.
 #![forbid(unsafe_code)]
 
-mod addresses;
-mod attribution;
-mod blank;
+pub mod admit;
+pub mod attempt;
 pub mod builder;
-mod deadlock;
-mod delays;
-mod exhaustive;
-pub mod findings;
+pub mod case;
+pub mod config;
 pub mod job;
+mod not_proved;
 pub mod orders;
-mod races;
-pub mod run;
 pub mod runner;
-mod sanitizer;
 pub mod schedules;
-pub mod shrink;
-pub mod source_lines;
-mod trace;
-mod violations;
-mod write_once;
+mod tally;
+pub mod tell;
+pub mod ways;
 
-pub use blank::{Identity, blank_of, shell_word};
+pub use admit::{Admitted, Refusal, admit};
+pub use case::run_case;
+pub use config::RunConfig;
 pub use orders::Orders;
 pub use runner::{Options, Runner};
-pub use schedules::{CallTurn, Schedules, Strategy};
+pub use schedules::{Schedules, Strategy};
+pub use tally::Tally;

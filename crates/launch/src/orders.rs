@@ -74,6 +74,13 @@ pub fn show(order: &[Rank]) -> String {
     order.iter().map(Rank::to_string).collect::<Vec<_>>().join(",")
 }
 
+/// The first three orders as text, and whether there are more.
+pub fn first_few(orders: &[String]) -> String {
+    let shown: Vec<&str> = orders.iter().take(3).map(String::as_str).collect();
+    let more = if orders.len() > 3 { ", .." } else { "" };
+    format!("{}{more}", shown.join(" and "))
+}
+
 /// The ranks, with the first `by` of them moved to the end.
 pub fn rotated(ranks: &[Rank], by: usize) -> Vec<Rank> {
     let mut ranks = ranks.to_vec();

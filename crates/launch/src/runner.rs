@@ -9,8 +9,9 @@ use std::time::Instant;
 use collectives::Problem;
 use scenario::{Case, Mode};
 
-use crate::blank::{device_lost, not_run};
-use crate::run::{Surroundings, run_case};
+use crate::case::run_case;
+use crate::config::RunConfig;
+use crate::tally::{device_lost, interrupted};
 use ranks::pool::{Pool, PoolError};
 use verdict::{CaseResult, Environment, Event, Summary};
 
@@ -29,7 +30,7 @@ pub struct Runner {
     /// How.
     pub options: Options,
     /// What all cases share.
-    pub around: Surroundings,
+    pub config: RunConfig,
 }
 
 impl Runner {
@@ -49,7 +50,7 @@ impl Runner {
         let next = AtomicUsize::new(0);
         let jobs = self.options.jobs.clamp(1, selected.len().max(1));
         let pools = (0..jobs)
-            .map(|_| Pool::new(self.around.target.clone(), self.options.interrupted))
+            .map(|_| Pool::new(self.config.target.clone(), self.options.interrupted))
             .collect::<Result<Vec<_>, _>>()?;
         let (sender, results) = mpsc::channel();
         std::thread::scope(|scope| {
@@ -75,7 +76,7 @@ impl Runner {
         });
         let problems: HashSet<u64> = selected.iter().map(|(case, _)| key(&case.problem)).collect();
         summary.problems = problems.len();
-        summary.compiled = self.around.builder.compiled();
+        summary.compiled = self.config.builder.compiled();
         summary.duration_s = started.elapsed().as_secs_f64();
         summary.interrupted = self.options.interrupted.load(Ordering::Relaxed);
         sink(&Event::RunFinished(summary.clone()));
@@ -84,13 +85,13 @@ impl Runner {
 
     fn one(&self, case: &Case, mode: Mode, pool: &mut Pool) -> CaseResult {
         if self.options.interrupted.load(Ordering::Relaxed) {
-            return not_run(case, mode, &self.around);
+            return interrupted(case, mode, &self.config);
         }
-        if self.around.lost.load(Ordering::Relaxed) {
+        if self.config.lost.load(Ordering::Relaxed) {
             let why = "it was lost in an earlier case".to_owned();
-            return device_lost(case, mode, &self.around, why);
+            return device_lost(case, mode, &self.config, why);
         }
-        run_case(case, mode, pool, &self.around)
+        run_case(case, mode, pool, &self.config)
     }
 }
 

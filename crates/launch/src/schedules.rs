@@ -1,12 +1,14 @@
 //! Under which schedules a case with co-resident ranks runs.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use collectives::Rank;
-use device::Plan;
-use simt::{Branch, Late, Turn};
+use device::{Interleave, Interleaving};
+use simt::{Branch, Late, ThreadId, Turn};
+use verdict::{KernelThread, Switch};
+
+use crate::admit::Admitted;
+use crate::attempt::Knobs;
 
 /// How interleavings are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,80 +19,99 @@ pub enum Strategy {
     Exhaustive,
 }
 
-/// A switch, and in which call of the case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallTurn {
-    /// Which call.
-    pub call: usize,
-    /// The switch.
-    pub turn: Turn,
-}
-
-/// `0:r1b0t3@12>r0b0t5`.
-impl fmt::Display for CallTurn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.call, self.turn)
-    }
-}
-
-impl FromStr for CallTurn {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<CallTurn, String> {
-        let wrong = || format!("`{text}` is no switch such as 0:r1b0t3@12>r0b0t5");
-        let (call, turn) = text.split_once(':').ok_or_else(wrong)?;
-        Ok(CallTurn { call: call.parse().map_err(|_| wrong())?, turn: turn.parse()? })
-    }
-}
-
-/// Which interleaving a run takes, of those that its seed leaves open.
+/// Which interleaving of each call an attempt takes, of those that its seed leaves open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// The one that the seed names.
-    Seed,
-    /// The same, with a record of it.
-    Recorded,
-    /// The one with these switches.
-    Turns(Vec<CallTurn>),
-    /// A part of an exploration, by call.
-    Explore(Vec<Branch>),
-    /// This rank, a process of its own, is late at a place of its kernel.
-    Late(Rank, Late, Duration),
+pub struct Interleaves {
+    /// By call; the last one stands for all further calls.
+    calls: Vec<Interleave>,
+    /// The only rank, a process of its own, that they are for; the others follow the seed.
+    only: Option<Rank>,
 }
 
-impl Way {
-    /// In one of the calls, for the process of `rank` (any, where all ranks share one).
-    pub(crate) fn plan(&self, call: usize, rank: Rank) -> Plan {
-        match self {
-            Way::Seed => Plan::Seed,
-            Way::Late(who, late, time) if *who == rank => Plan::Late(*late, *time),
-            Way::Late(..) => Plan::Seed,
-            Way::Recorded => Plan::Recorded,
-            Way::Turns(turns) => {
-                let here = turns.iter().filter(|turn| turn.call == call);
-                Plan::Turns(here.map(|turn| turn.turn).collect())
-            }
-            Way::Explore(branches) => Plan::Explore(branches[call].clone()),
+impl Interleaves {
+    /// The ones that the seed names.
+    pub fn seed() -> Interleaves {
+        Interleaves { calls: vec![Interleave::Seed], only: None }
+    }
+
+    /// The ones that the seed names, with a record of them.
+    pub fn recorded() -> Interleaves {
+        Interleaves { calls: vec![Interleave::Recorded], only: None }
+    }
+
+    /// The ones with these switches, in a case of so many calls.
+    pub fn switched(switches: &[Switch], calls: usize) -> Interleaves {
+        let of = |call: usize| {
+            let here = switches.iter().filter(|switch| switch.call == call);
+            Interleave::Turns(here.map(turn).collect())
+        };
+        Interleaves { calls: (0..calls).map(of).collect(), only: None }
+    }
+
+    /// Parts of an exploration, by call.
+    pub fn explored(branches: impl IntoIterator<Item = Branch>) -> Interleaves {
+        Interleaves { calls: branches.into_iter().map(Interleave::Explore).collect(), only: None }
+    }
+
+    /// The ones that the seed names, but `rank` is late by `time` at a place of its kernel.
+    pub fn late(rank: Rank, late: Late, time: Duration) -> Interleaves {
+        Interleaves { calls: vec![Interleave::Late(late, time)], only: Some(rank) }
+    }
+
+    /// The one of a call for the process of `rank` (any, where all ranks share one).
+    fn of(&self, call: usize, rank: Rank) -> Interleave {
+        match self.only {
+            Some(only) if only != rank => Interleave::Seed,
+            _ => self.calls[call.min(self.calls.len() - 1)].clone(),
         }
     }
 }
 
-/// `0:r1b0t3@12>r0b0t5,1:>r0b0t1`, or `none`.
-pub fn show_turns(turns: &[CallTurn]) -> String {
-    match turns {
-        [] => "none".into(),
-        _ => turns.iter().map(CallTurn::to_string).collect::<Vec<_>>().join(","),
+impl Admitted<'_> {
+    /// How the launches of the process of `rank` run in a call: kernels that wait need everybody at once.
+    pub(crate) fn interleaving(&self, knobs: &Knobs, call: usize, rank: Rank) -> Interleaving {
+        if !self.together {
+            return Interleaving::Sequential;
+        }
+        let schedules = &self.config.schedules;
+        let most = self.jobs[call].launches.iter().map(|launch| launch.grid).max().unwrap_or(1);
+        let residency = schedules.residency.or(self.case.residency);
+        // Races are looked for in one process only: order may come from a rank in another process.
+        let alone = self.alone();
+        Interleaving::CoResident {
+            resident_blocks: residency.map_or(most, |residency| residency.min(most)),
+            seed: knobs.seed,
+            plan: knobs.interleaves.of(call, rank),
+            race: schedules.race && alone,
+            weak: schedules.weak && alone,
+        }
+    }
+}
+
+/// The executor's turn for a switch.
+fn turn(switch: &Switch) -> Turn {
+    let thread = |KernelThread { rank, block, thread }| ThreadId { rank, block, thread };
+    Turn { after: switch.after.map(|(after, steps)| (thread(after), steps)), to: thread(switch.to) }
+}
+
+/// The switch for an executor's turn in a call.
+pub(crate) fn switch(call: usize, turn: &Turn) -> Switch {
+    let thread = |ThreadId { rank, block, thread }| KernelThread { rank, block, thread };
+    Switch {
+        call,
+        after: turn.after.map(|(after, steps)| (thread(after), steps)),
+        to: thread(turn.to),
     }
 }
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedules {
-    /// How they are chosen.
+    /// How schedules are chosen.
     pub strategy: Strategy,
-    /// How many; at most so many, where all are wanted.
+    /// How many schedules run; at most so many, where all are wanted.
     pub count: u64,
-    /// The first one's seed; the others follow.
+    /// The first schedule's seed; the others follow.
     pub first: u64,
     /// Whether data races are looked for.
     pub race: bool,
@@ -98,16 +119,16 @@ pub struct Schedules {
     pub everywhere: bool,
     /// Whether plain stores show late and out of order.
     pub weak: bool,
-    /// Blocks a rank that are resident at once; all where nobody says.
+    /// Blocks a rank that are resident at once; absent where all are.
     pub residency: Option<u32>,
-    /// How late each rank is in turn, in process mode, at each [`simt::Late`].
+    /// How late each rank is in turn, in process mode, at each [`simt::Late`]; absent where none is.
     pub delay: Option<Duration>,
-    /// Of the first seed's schedule, these switches only.
-    pub turns: Option<Vec<CallTurn>>,
+    /// Of the first seed's schedule, these switches only; absent where all of them count.
+    pub switches: Option<Vec<Switch>>,
 }
 
 impl Schedules {
-    /// Their seeds.
+    /// The seeds of the schedules, in order.
     pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
         let first = self.first;
         let count = self.count;
@@ -127,7 +148,7 @@ impl Default for Schedules {
             weak: false,
             residency: None,
             delay: None,
-            turns: None,
+            switches: None,
         }
     }
 }

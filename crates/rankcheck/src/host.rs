@@ -6,15 +6,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Parser;
 use guest_protocol::message::{Form, Program};
-use launch::Identity;
 use launch::runner::distinct_problems;
 use report::{Kind, ReportError, Reporter, document, failure_text};
 use scenario::{Case, Mode};
-use verdict::{CaseResult, Environment, Event, Source, Summary, Verdict};
+use verdict::{CaseResult, Environment, Event, Identity, Replay, Source, Summary, Verdict};
 
 use crate::commands::select::Select;
 use crate::environment;
-use crate::load::{Loaded, Shelf, load};
+use crate::load::{KernelStore, Loaded, load};
 
 /// Reports of a judge that a library has started: `json=PATH,junit=PATH`.
 pub(crate) const REPORT: &str = "RANKCHECK_REPORT";
@@ -35,8 +34,8 @@ pub(crate) fn choose(arguments: &[String]) -> anyhow::Result<Vec<Arc<Case>>> {
 
 /// The cases of a selection whose mode is host.
 pub(crate) fn cases(select: Select) -> anyhow::Result<Vec<Arc<Case>>> {
-    let shelf = Shelf::open(&select.kernels)?;
-    let Loaded { cases, files, .. } = load(&select.paths, &shelf.library, select.seed)?;
+    let store = KernelStore::open(&select.kernels)?;
+    let Loaded { cases, files, .. } = load(&select.paths, &store.library, select.seed)?;
     let chosen = select.choose(&cases, kernels::DeviceName::Cpu)?;
     if chosen.is_empty() {
         let elsewhere = match cases.iter().any(|case| case.modes.contains(&Mode::Host)) {
@@ -71,7 +70,7 @@ impl Facts {
             dirty: self.environment.dirty,
             sha256: hash.unwrap_or_default(),
         };
-        Identity { source, replay: program.replay.clone() }
+        Identity { source, replay: Replay::Program(program.replay.clone()) }
     }
 
     /// A result, as a guest asks for it.
@@ -100,8 +99,7 @@ fn text(result: &CaseResult) -> String {
     match (result.verdict, &result.reason) {
         (Verdict::Fail, _) => failure_text(result),
         (Verdict::Pass, _) => {
-            let CaseResult { orders, calls, .. } = result;
-            let calls = calls.len();
+            let (calls, orders) = (result.calls.len(), result.how.orders());
             format!("PASS cpu-host::{}  {calls} calls, {orders} orders of ranks\n", result.id)
         }
         (_, Some(reason)) => format!("SKIP cpu-host::{}  {reason}\n", result.id),

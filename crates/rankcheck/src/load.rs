@@ -5,26 +5,26 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
 use kernels::{Cache, Library};
+use launch::RunConfig;
 use launch::builder::Builder;
-use launch::run::Surroundings;
 use scenario::{Case, expand, find};
 
 use crate::embedded;
 use crate::machine::Machine;
 
 /// Where kernels are looked for, and where objects are kept.
-pub(crate) struct Shelf {
+pub(crate) struct KernelStore {
     pub cache: Cache,
     pub library: Library,
 }
 
-impl Shelf {
+impl KernelStore {
     /// Opens the cache and the user's kernel folders.
-    pub(crate) fn open(kernels: &[PathBuf]) -> anyhow::Result<Shelf> {
+    pub(crate) fn open(kernels: &[PathBuf]) -> anyhow::Result<KernelStore> {
         let cache = Cache::open().context("the cache folder (name another in RANKCHECK_CACHE)")?;
         let unpacked = cache.unpack("kernels", &embedded::kernels());
         let unpacked = unpacked.context("writing the embedded kernels to the cache folder")?;
-        Ok(Shelf { cache, library: Library::new(kernels, &unpacked)? })
+        Ok(KernelStore { cache, library: Library::new(kernels, &unpacked)? })
     }
 }
 
@@ -66,8 +66,8 @@ pub(crate) fn load(
 }
 
 /// What cases share where no argument says otherwise.
-pub(crate) fn surroundings(cache: Cache, machine: Machine) -> Surroundings {
-    Surroundings {
+pub(crate) fn run_config(cache: Cache, machine: Machine) -> RunConfig {
+    RunConfig {
         builder: Builder::new(cache, machine.toolchain),
         target: machine.target,
         lost: AtomicBool::new(false),

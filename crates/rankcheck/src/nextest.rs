@@ -17,14 +17,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use kernels::{Compiler, DeviceName};
-use launch::run::{Surroundings, run_case};
+use launch::{RunConfig, run_case};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ranks::Pool;
 use report::failure_text;
 use scenario::{Case, Mode};
 use verdict::{CaseResult, Verdict};
 
-use crate::load::{self, Loaded, Shelf, load};
+use crate::load::{self, KernelStore, Loaded, load};
 use crate::machine::Machine;
 
 /// Runs the cases of a folder of scenarios as tests. `kernels` are more folders of kernels.
@@ -46,15 +46,15 @@ fn named_test(arguments: &Arguments) -> Option<String> {
 }
 
 fn trials(scenarios: &Path, kernels: &[PathBuf], only: Option<&str>) -> anyhow::Result<Vec<Trial>> {
-    let shelf = Shelf::open(kernels)?;
+    let store = KernelStore::open(kernels)?;
     let loaded = match only.and_then(|name| file_of(scenarios, name)) {
-        Some(file) => load(&[file], &shelf.library, None)?,
-        None => load(&[scenarios.to_owned()], &shelf.library, None)?,
+        Some(file) => load(&[file], &store.library, None)?,
+        None => load(&[scenarios.to_owned()], &store.library, None)?,
     };
     let Loaded { cases, .. } = loaded;
     let cases: &'static [Case] = Vec::leak(cases);
-    let cache: &'static OnceLock<Surroundings> = Box::leak(Box::default());
-    let shelf: &'static Shelf = Box::leak(Box::new(shelf));
+    let cache: &'static OnceLock<RunConfig> = Box::leak(Box::default());
+    let store: &'static KernelStore = Box::leak(Box::new(store));
     let mut trials = Vec::new();
     for case in cases {
         for mode in Mode::LAUNCHING.into_iter().filter(|mode| case.modes.contains(mode)) {
@@ -63,7 +63,7 @@ fn trials(scenarios: &Path, kernels: &[PathBuf], only: Option<&str>) -> anyhow::
                 continue;
             }
             let ignored = case.unsupported(DeviceName::Cpu).is_some();
-            let trial = Trial::test(name, move || run(case, mode, cache, shelf));
+            let trial = Trial::test(name, move || run(case, mode, cache, store));
             trials.push(trial.with_ignored_flag(ignored));
         }
     }
@@ -81,26 +81,26 @@ fn file_of(scenarios: &Path, name: &str) -> Option<PathBuf> {
     })
 }
 
-fn surroundings(shelf: &Shelf) -> Result<Surroundings, Failed> {
+fn run_config(store: &KernelStore) -> Result<RunConfig, Failed> {
     let compiler = Compiler::find().map_err(|error| Failed::from(error.to_string()))?;
-    Ok(load::surroundings(shelf.cache.clone(), Machine::cpu(compiler)))
+    Ok(load::run_config(store.cache.clone(), Machine::cpu(compiler)))
 }
 
 fn run(
     case: &Case,
     mode: Mode,
-    cache: &OnceLock<Surroundings>,
-    shelf: &Shelf,
+    cache: &OnceLock<RunConfig>,
+    store: &KernelStore,
 ) -> Result<(), Failed> {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     if cache.get().is_none() {
         // Another test may have been faster; then this one is dropped.
-        let _ = cache.set(surroundings(shelf)?);
+        let _ = cache.set(run_config(store)?);
     }
-    let around = cache.get().expect("just set");
-    let mut pool = Pool::new(around.target.clone(), &INTERRUPTED)
+    let config = cache.get().expect("just set");
+    let mut pool = Pool::new(config.target.clone(), &INTERRUPTED)
         .map_err(|error| Failed::from(error.to_string()))?;
-    let result: CaseResult = run_case(case, mode, &mut pool, around);
+    let result: CaseResult = run_case(case, mode, &mut pool, config);
     match (result.verdict, &result.reason) {
         (Verdict::Pass, _) => Ok(()),
         (Verdict::Fail, _) => Err(failure_text(&result).into()),

@@ -11,17 +11,17 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context as _;
 use collectives::{DetailLabel, Finding, FindingKind};
 use kernels::Library;
-use launch::run::{Surroundings, run_case};
-use launch::shrink::Smallest;
-use launch::{CallTurn, Schedules, Strategy};
+use launch::ways::shrink::Smallest;
+use launch::{RunConfig, run_case};
+use launch::{Schedules, Strategy};
 use ranks::Pool;
 use report::{ReportFile, failure_text};
 use scenario::{Case, Mode};
-use verdict::CaseResult;
+use verdict::{CaseResult, Switch};
 
 use crate::fuzz::draft::Draft;
 use crate::fuzz::shrink::shrink;
-use crate::load::Shelf;
+use crate::load::KernelStore;
 
 /// Smaller cases that are tried; most need a compiler run of their own.
 const CASES: usize = 120;
@@ -32,7 +32,7 @@ const SCHEDULES: u64 = 8;
 pub(crate) struct Shrinker<'a> {
     kernels: &'a [PathBuf],
     library: Library,
-    around: Surroundings,
+    config: RunConfig,
     pool: Pool,
 }
 
@@ -86,23 +86,24 @@ impl<'a> Shrinker<'a> {
     /// Looks for kernels in these folders, like the run that failed.
     pub(crate) fn new(
         kernels: &'a [PathBuf],
-        around: Surroundings,
+        config: RunConfig,
         interrupted: &'static AtomicBool,
     ) -> anyhow::Result<Shrinker<'a>> {
-        let library = Shelf::open(kernels)?.library;
+        let library = KernelStore::open(kernels)?.library;
         Ok(Shrinker {
             kernels,
             library,
-            pool: Pool::new(around.target.clone(), interrupted)?,
-            around,
+            pool: Pool::new(config.target.clone(), interrupted)?,
+            config,
         })
     }
 
     /// Shrinks a failure of `case`, writes the scenario of what is left, and says what it is.
     pub(crate) fn explain(&mut self, case: &Case, failed: &CaseResult) -> anyhow::Result<String> {
         let failure = Failure::of(failed).context("a failure without a finding")?;
-        let mut seed = failed.failing_schedule.context("a failure without a schedule")?;
-        let turns = failed.switches.as_deref().map(turns).transpose()?;
+        let schedules = failed.how.schedules().context("a failure without a schedule")?;
+        let mut seed = schedules.first_failing.context("a failure without a schedule")?;
+        let turns = schedules.switches.clone();
         let file = PathBuf::from(format!("{}-shrunk.yaml", case.scenario.replace('/', "-")));
         let mut tried = 0;
         let mut small = None;
@@ -165,10 +166,10 @@ impl<'a> Shrinker<'a> {
         if !says_all(&self.library) {
             // Kernels are looked for beside the scenario, and the new one lies elsewhere.
             let beside = case.file.parent().unwrap_or(Path::new("")).to_owned();
-            let folder = guest_protocol::shell::shell_word(&beside.display().to_string());
-            self.around.replay_arguments += &format!(" --kernels {folder}");
+            let folder = shell_words::quote(&beside.display().to_string()).into_owned();
+            self.config.replay_arguments += &format!(" --kernels {folder}");
             let folders: Vec<PathBuf> = self.kernels.iter().cloned().chain([beside]).collect();
-            self.library = Shelf::open(&folders)?.library;
+            self.library = KernelStore::open(&folders)?.library;
         }
         Ok(says_all(&self.library).then_some(draft))
     }
@@ -178,17 +179,17 @@ impl<'a> Shrinker<'a> {
         &mut self,
         case: &Case,
         seed: u64,
-        turns: Option<&[CallTurn]>,
+        switches: Option<&[Switch]>,
         failure: &Failure,
     ) -> Option<u64> {
-        let turns = turns.map(<[CallTurn]>::to_vec);
-        for (first, count, turns) in [(seed, 1, turns), (0, SCHEDULES, None)] {
+        let switches = switches.map(<[Switch]>::to_vec);
+        for (first, count, switches) in [(seed, 1, switches), (0, SCHEDULES, None)] {
             let strategy = Strategy::Seeded;
-            let old = self.around.schedules.clone();
-            self.around.schedules = Schedules { strategy, first, count, turns, ..old };
-            let result = run_case(case, Mode::Logical, &mut self.pool, &self.around);
+            let old = self.config.schedules.clone();
+            self.config.schedules = Schedules { strategy, first, count, switches, ..old };
+            let result = run_case(case, Mode::Logical, &mut self.pool, &self.config);
             if failure.is(&result.findings) {
-                return result.failing_schedule;
+                return result.how.first_failing_seed();
             }
         }
         None
@@ -198,14 +199,20 @@ impl<'a> Shrinker<'a> {
         &mut self,
         case: &Case,
         seed: u64,
-        turns: Option<Vec<CallTurn>>,
+        turns: Option<Vec<Switch>>,
         failure: &Failure,
     ) -> anyhow::Result<Option<Smallest>> {
         let same = |findings: &[Finding]| failure.is(findings);
         // The switches are those of the failing seed; a smaller case may fail by itself.
         for turns in [turns.as_deref(), None] {
-            let shrunk =
-                launch::shrink::shrink(case, &mut self.pool, &self.around, seed, turns, &same)?;
+            let shrunk = launch::ways::shrink::shrink(
+                case,
+                &mut self.pool,
+                &self.config,
+                seed,
+                turns,
+                &same,
+            )?;
             if shrunk.is_some() {
                 return Ok(shrunk);
             }
@@ -222,14 +229,6 @@ fn same_kernel(one: &Case, other: &Case) -> bool {
     one.variant == other.variant && paths(one) == paths(other)
 }
 
-/// Reads what [`launch::schedules::show_turns`] writes.
-pub(crate) fn turns(text: &str) -> anyhow::Result<Vec<CallTurn>> {
-    if text == "none" {
-        return Ok(Vec::new());
-    }
-    text.split(',').map(|turn| turn.parse().map_err(anyhow::Error::msg)).collect()
-}
-
 /// Threads a block of the failing run.
 fn case_threads(failed: &CaseResult) -> u32 {
     let effective = failed.calls.iter().filter_map(|call| call.effective.as_ref());
@@ -238,12 +237,12 @@ fn case_threads(failed: &CaseResult) -> u32 {
 
 fn told(smallest: &Smallest) -> String {
     let Smallest { result, switches, switches_before, trace, .. } = smallest;
-    let schedule = match result.failing_schedule {
+    let schedule = match result.how.first_failing_seed() {
         Some(0) => "the plain round robin shows it: no thread is interrupted".to_owned(),
         _ => format!("{switches} switches between threads that could go on, of {switches_before}"),
     };
-    let hash = result.schedule_hash.as_deref().unwrap_or_default();
-    let mut text = format!("  {:<12}{schedule} (hash {hash})\n", "schedule");
+    let hash = result.how.schedules().and_then(|run| run.hash).unwrap_or_default();
+    let mut text = format!("  {:<12}{schedule} (hash {hash:016x})\n", "schedule");
     for row in trace {
         text += &format!("  {row}\n");
     }

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use collectives::rank::MAX_WORLD;
-use collectives::{Finding, HeapPlan, Problem, Rank};
-use ipc::{Board, HeapHandle, RankEntry};
+use ipc::{Board, RankEntry};
 
 use crate::command::{Command, PROTOCOL, Reply};
 use crate::heaps::{HeapOwner, RemoteHeaps, SharedHeaps};
@@ -132,43 +131,9 @@ impl Pool {
         })
     }
 
-    /// How to open the first `ranks` heaps in a rank process.
-    pub fn handles(&self, ranks: u32) -> Vec<HeapHandle> {
-        self.heaps.handles(ranks)
-    }
-
-    /// Fills every heap for a call. To be called while no rank runs.
-    ///
-    /// # Errors
-    /// The device is lost.
-    pub fn fill(
-        &mut self,
-        problem: &Problem,
-        plan: &HeapPlan,
-        call: usize,
-    ) -> Result<(), PoolError> {
-        self.heaps.fill(problem, plan, call)
-    }
-
-    /// What is wrong in the heaps after a call. To be called while no rank runs.
-    ///
-    /// # Errors
-    /// The device is lost.
-    pub fn compare(
-        &mut self,
-        problem: &Problem,
-        plan: &HeapPlan,
-        call: usize,
-    ) -> Result<Vec<Finding>, PoolError> {
-        self.heaps.compare(problem, plan, call)
-    }
-
-    /// A copy of the first `bytes` of a heap.
-    ///
-    /// # Errors
-    /// The device is lost.
-    pub fn copy_of_heap(&mut self, rank: Rank, bytes: u64) -> Result<Vec<u8>, PoolError> {
-        self.heaps.copy(rank, bytes)
+    /// The heaps, to fill and compare while no rank runs.
+    pub fn heaps(&mut self) -> &mut dyn HeapOwner {
+        &mut *self.heaps
     }
 
     /// What a process has printed since this was last asked.

@@ -9,6 +9,7 @@ use scenario::Mode;
 use verdict::{CaseResult, Event, Summary, Verdict};
 
 use crate::region_map;
+use crate::counts::Counts;
 use crate::{ReportError, Reporter};
 
 /// At most this many failures are shown in full.
@@ -18,7 +19,7 @@ const SHOWN: usize = 20;
 #[derive(Debug)]
 pub struct Human {
     bar: Option<ProgressBar>,
-    counts: BTreeMap<Mode, [usize; 4]>,
+    counts: BTreeMap<Mode, Counts>,
     reasons: BTreeMap<String, usize>,
     failures: usize,
     /// Cases that passed under all of their interleavings, and how many those were.
@@ -44,11 +45,14 @@ impl Human {
     }
 
     fn case(&mut self, case: &CaseResult) -> Result<(), ReportError> {
-        self.counts.entry(case.mode).or_default()[case.verdict as usize] += 1;
-        self.delays = (self.delays.0 + case.delays, self.delays.1 + case.delays_failed);
+        self.counts.entry(case.mode).or_default().add(case.verdict);
+        if let Some(run) = case.how.processes() {
+            self.delays = (self.delays.0 + run.delays, self.delays.1 + run.delays_failed);
+        }
         match case.verdict {
             Verdict::Pass => {
-                if let Some(interleavings) = case.complete {
+                let schedules = case.how.schedules();
+                if let Some(interleavings) = schedules.and_then(|run| run.complete) {
                     self.complete = (self.complete.0 + 1, self.complete.1 + interleavings);
                 }
             }
@@ -56,7 +60,7 @@ impl Human {
             Verdict::Unsupported => {
                 let reason = case.reason.as_ref().map_or_else(String::new, ToString::to_string);
                 if self.verbose {
-                    self.print(&format!("SKIP {} ({reason})\n", name(case)))?;
+                    self.print(&format!("SKIP {} ({reason})\n", case.name()))?;
                 }
                 *self.reasons.entry(reason).or_default() += 1;
             }
@@ -65,7 +69,7 @@ impl Human {
                 if self.failures <= SHOWN {
                     self.print(&(failure_text(case) + "\n"))?;
                 } else {
-                    self.print(&format!("FAIL {}\n", name(case)))?;
+                    self.print(&format!("FAIL {}\n", case.name()))?;
                 }
             }
         }
@@ -77,7 +81,8 @@ impl Human {
 
     fn totals(&self, summary: &Summary) -> String {
         let mut text = String::new();
-        for (mode, [passed, failed, unsupported, not_run]) in &self.counts {
+        for (mode, counts) in &self.counts {
+            let Counts { passed, failed, unsupported, not_run } = counts;
             text += &format!(
                 "{:>8}: {passed} passed, {failed} failed, {unsupported} unsupported",
                 mode.name()
@@ -146,20 +151,13 @@ impl Reporter for Human {
     }
 }
 
-fn name(case: &CaseResult) -> String {
-    format!("{}-{}::{}", format!("{:?}", case.device).to_lowercase(), case.mode, case.id)
-}
-
 /// A failing case, as people read it.
 pub fn failure_text(case: &CaseResult) -> String {
-    let schedules = match case.failing_schedule {
-        Some(seed) => format!(
-            "{} of {} schedules, first seed {seed}   ",
-            case.schedules_failed, case.schedules
-        ),
-        None => String::new(),
-    };
-    let mut text = format!("FAIL {:<90} {schedules}{:.2} s\n", name(case), case.duration_s);
+    let failing = case.how.schedules().and_then(|run| Some((run, run.first_failing?)));
+    let schedules = failing.map_or_else(String::new, |(run, seed)| {
+        format!("{} of {} schedules, first seed {seed}   ", run.failed, run.ran)
+    });
+    let mut text = format!("FAIL {:<90} {schedules}{:.2} s\n", case.name(), case.duration_s);
     let mut shown: Vec<(&Finding, Vec<String>)> = Vec::new();
     for finding in &case.findings {
         let rank = finding.rank.map_or_else(String::new, |rank| rank.to_string());

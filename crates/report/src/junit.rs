@@ -29,7 +29,7 @@ impl Reporter for Junit {
         match event {
             Event::RunStarted { .. } => {}
             Event::CaseFinished(case) => {
-                let suite = format!("{:?}-{}", case.device, case.mode).to_lowercase();
+                let suite = format!("{}-{}", case.device, case.mode);
                 self.suites.entry(suite).or_default().push(test_case(case));
             }
             Event::RunFinished(summary) => {

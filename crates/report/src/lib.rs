@@ -1,12 +1,14 @@
 //! Reporters: each folds one stream of events, and nothing else, into what somebody reads.
 #![forbid(unsafe_code)]
 
+mod counts;
 mod file;
 mod human;
 mod json;
 mod junit;
 mod markdown;
 mod region_map;
+mod view;
 
 pub use file::ReportFile;
 pub use human::{Human, failure_text};

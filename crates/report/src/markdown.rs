@@ -6,6 +6,7 @@ use std::path::Path;
 use scenario::Mode;
 use verdict::{CaseResult, Event, Summary, Verdict};
 
+use crate::counts::Counts;
 use crate::file::ReportFile;
 use crate::{ReportError, Reporter};
 
@@ -19,9 +20,9 @@ pub struct Markdown {
     file: Option<ReportFile>,
     /// Appended to instead of written: a CI run's summary.
     append_to: Option<std::path::PathBuf>,
-    counts: BTreeMap<(Mode, u32), [usize; 4]>,
+    counts: BTreeMap<(Mode, u32), Counts>,
     kernels: BTreeMap<String, String>,
-    not_proved: Vec<String>,
+    not_proved: Vec<&'static str>,
     failures: Vec<CaseResult>,
     failed: usize,
 }
@@ -50,7 +51,7 @@ impl Markdown {
     }
 
     fn case(&mut self, case: &CaseResult) {
-        self.counts.entry((case.mode, case.ranks)).or_default()[case.verdict as usize] += 1;
+        self.counts.entry((case.mode, case.ranks)).or_default().add(case.verdict);
         if !case.source.sha256.is_empty() {
             let commit = match (&case.source.commit, case.source.dirty) {
                 (Some(commit), Some(true)) => format!(", commit {} with changes", short(commit)),
@@ -63,9 +64,8 @@ impl Markdown {
         }
         for open in &case.not_proved {
             // Some name a number of orders; one line for all of them is enough.
-            let open = open.split(" beyond ").next().unwrap_or(open).to_owned();
-            if case.verdict == Verdict::Pass && !self.not_proved.contains(&open) {
-                self.not_proved.push(open);
+            if case.verdict == Verdict::Pass && !self.not_proved.contains(&open.topic()) {
+                self.not_proved.push(open.topic());
             }
         }
         if case.verdict == Verdict::Fail {
@@ -138,7 +138,7 @@ impl Markdown {
             let cells: Vec<String> = ranks
                 .iter()
                 .map(|ranks| match self.counts.get(&(mode, *ranks)) {
-                    Some([passed, failed, unsupported, _]) => {
+                    Some(Counts { passed, failed, unsupported, .. }) => {
                         format!("{passed} / {failed} / {unsupported}")
                     }
                     None => "—".into(),

@@ -13,7 +13,7 @@ use launch::builder::Builder;
 use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
-use crate::load::{Shelf, load};
+use crate::load::{KernelStore, load};
 use crate::machine::Device;
 
 /// Arguments of `build`.
@@ -42,15 +42,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ((vendor(device)?.toolchain)(&architecture)?, Build::Gpu(device))
         }
     };
-    let shelf = Shelf::open(&arguments.select.kernels)?;
-    let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
+    let store = KernelStore::open(&arguments.select.kernels)?;
+    let loaded = load(&arguments.select.paths, &store.library, arguments.select.seed)?;
     let chosen = arguments.select.choose(&loaded.cases, device)?;
     let wanted: Vec<_> = chosen
         .iter()
         .filter(|(case, _)| case.unsupported(device).is_none())
         .flat_map(|(case, _)| (0..case.problem.calls.len()).map(move |call| (*case, call)))
         .collect();
-    let builder = Builder::new(shelf.cache, toolchain);
+    let builder = Builder::new(store.cache, toolchain);
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {

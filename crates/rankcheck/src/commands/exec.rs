@@ -12,13 +12,11 @@ use clap::Args;
 use collectives::{Finding, FindingKind, Rank};
 use guest_protocol::message;
 use guest_protocol::rendezvous;
-use guest_protocol::shell::shell_word;
 use hosting::ranks::{Program, Ranks};
 use hosting::{Session, SessionHooks, never_opened, not_run};
-use launch::Identity;
 use report::Kind;
 use scenario::{Case, Mode, Reason};
-use verdict::{CaseResult, Verdict};
+use verdict::{CaseResult, Identity, Verdict};
 
 use crate::commands::run::{duration, interrupted, report_argument, reporters};
 use crate::commands::select::Select;
@@ -137,7 +135,7 @@ impl Executor<'_> {
         let ranks = Ranks::start(&self.program, number).context("starting the ranks")?;
         let ranks = RefCell::new(ranks);
         let results = RefCell::new(Vec::new());
-        let desk = SessionHooks {
+        let hooks = SessionHooks {
             load: &mut |_| Ok(left.to_vec()),
             identify: &|case, program| self.identity(case, Some(program)),
             show: &|result, form| self.facts.show(result, form),
@@ -148,7 +146,7 @@ impl Executor<'_> {
             },
         };
         let world = self.program.world as usize;
-        let mut session = Session::new(desk, world, true);
+        let mut session = Session::new(hooks, world, true);
         session.set_timeout(self.arguments.timeout);
         let mut end: Option<Instant> = None;
         loop {
@@ -204,11 +202,11 @@ impl Executor<'_> {
 
     fn identity(&self, case: &Case, program: Option<&message::Program>) -> Identity {
         let command: Vec<String> =
-            self.program.command.iter().map(|word| shell_word(word)).collect();
+            self.program.command.iter().map(|word| shell_words::quote(word).into_owned()).collect();
         let replay = format!(
             "rankcheck exec --ranks {} {} --id '{}' --seed {} -- {}",
             self.program.world,
-            shell_word(&case.file.display().to_string()),
+            shell_words::quote(&case.file.display().to_string()),
             case.id,
             case.problem.seed,
             command.join(" "),

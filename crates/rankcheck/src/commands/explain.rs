@@ -11,7 +11,7 @@ use scenario::Case;
 use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
-use crate::load::{Shelf, load};
+use crate::load::{KernelStore, load};
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
@@ -28,8 +28,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         emit(&symbols_text())?;
         return Ok(Exit::Passed);
     }
-    let shelf = Shelf::open(&arguments.select.kernels)?;
-    let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
+    let store = KernelStore::open(&arguments.select.kernels)?;
+    let loaded = load(&arguments.select.paths, &store.library, arguments.select.seed)?;
     let id = arguments.what.rsplit("::").next().unwrap_or(&arguments.what);
     let Some(case) = loaded.cases.iter().find(|case| case.id == id) else {
         let ids = loaded.cases.iter().map(|case| case.id.as_str());

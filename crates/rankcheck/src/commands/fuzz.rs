@@ -22,7 +22,7 @@ use crate::fuzz::draft::Draft;
 use crate::fuzz::draw::Space;
 use crate::fuzz::shares::Shares;
 use crate::fuzz::shrink::shrink;
-use crate::load::{Shelf, surroundings};
+use crate::load::{KernelStore, run_config};
 use crate::machine::Machine;
 
 /// Compiling takes longer than running: no more objects than this.
@@ -71,18 +71,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let started = Instant::now();
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
     launching(&arguments.mode)?;
-    let shelf = Shelf::open(&arguments.kernels)?;
-    let kernel = shelf.library.kernel(&arguments.kernel, None)?;
+    let store = KernelStore::open(&arguments.kernels)?;
+    let kernel = store.library.kernel(&arguments.kernel, None)?;
     let compiler = Compiler::find()?;
     let interrupted = interrupted()?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     let runner = Runner {
         options: Options { jobs, interrupted },
-        around: surroundings(shelf.cache, Machine::cpu(compiler)),
+        config: run_config(store.cache, Machine::cpu(compiler)),
     };
     let mut fuzzer = Fuzzer {
         arguments,
-        library: &shelf.library,
+        library: &store.library,
         space: Space {
             manifest: &kernel.manifest,
             variants: variants(&kernel, &arguments.variant)?,

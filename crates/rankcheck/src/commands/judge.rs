@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let reports = RefCell::new(Reports::open(reporters, &facts.environment, 0));
     let opened = RefCell::new(Vec::new());
-    let desk = SessionHooks {
+    let hooks = SessionHooks {
         load: &mut |arguments| {
             let cases = choose(arguments).map_err(|error| format!("{error:#}"))?;
             opened.borrow_mut().extend(cases.iter().cloned());
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         },
     };
     let guests = arguments.ranks.unwrap_or(1) as usize;
-    let mut session = Session::new(desk, guests, guests > 1);
+    let mut session = Session::new(hooks, guests, guests > 1);
     let listener = match &arguments.socket {
         Some(socket) => Some(rendezvous::listen(socket).with_context(|| socket.clone())?),
         None => {

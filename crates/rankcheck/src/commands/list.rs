@@ -6,7 +6,7 @@ use launch::runner::distinct_problems;
 use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
-use crate::load::{Shelf, load};
+use crate::load::{KernelStore, load};
 use crate::machine::Device;
 
 /// Arguments of `list`.
@@ -27,8 +27,8 @@ pub(crate) struct Arguments {
 
 /// Prints names, then totals on standard error.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let shelf = Shelf::open(&arguments.select.kernels)?;
-    let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
+    let store = KernelStore::open(&arguments.select.kernels)?;
+    let loaded = load(&arguments.select.paths, &store.library, arguments.select.seed)?;
     let device = arguments.device.name();
     let chosen = arguments.select.choose(&loaded.cases, device)?;
     let (mut unsupported, mut text) = (0, String::new());

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use launch::run::Surroundings;
+use launch::RunConfig;
 use launch::runner::Options;
 use launch::{Runner, Schedules, Strategy};
 use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
 use scenario::{Case, Mode};
-use verdict::{CaseResult, Event};
+use verdict::{CaseResult, Event, switches_of};
 
 use crate::commands::select::{self, Select};
 use crate::environment;
 use crate::exit::Exit;
-use crate::load::{Shelf, load, surroundings};
+use crate::load::{KernelStore, load, run_config};
 use crate::machine::DeviceArguments;
-use crate::shrink::{Shrinker, turns};
+use crate::shrink::Shrinker;
 
 /// More interleavings than this are too many, where nobody says.
 const INTERLEAVINGS: u64 = 10_000;
@@ -149,8 +149,8 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     refuse_on_gpus(arguments)?;
     select::launching(&arguments.select.mode)?;
-    let shelf = Shelf::open(&arguments.select.kernels)?;
-    let loaded = load(&arguments.select.paths, &shelf.library, arguments.select.seed)?;
+    let store = KernelStore::open(&arguments.select.kernels)?;
+    let loaded = load(&arguments.select.paths, &store.library, arguments.select.seed)?;
     let chosen = arguments.select.choose(&loaded.cases, arguments.device.name())?;
     if chosen.is_empty() {
         eprintln!(
@@ -161,11 +161,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Nothing);
     }
     let mut reporters = reporters(&arguments.report, arguments.verbose)?;
-    let machine = arguments.device.open(&shelf.cache)?;
+    let machine = arguments.device.open(&store.cache)?;
     let environment = environment::describe(Some(&machine));
     let runner = Runner {
         options: Options { jobs: jobs(arguments), interrupted: interrupted()? },
-        around: Surroundings {
+        config: RunConfig {
             timeout: arguments.timeout,
             all_orders: arguments.orders == OrdersArgument::All,
             schedules: schedules(arguments)?,
@@ -173,14 +173,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             replay_arguments: replay_arguments(arguments),
             commit: environment.commit.clone(),
             dirty: environment.dirty,
-            ..surroundings(shelf.cache, machine)
+            ..run_config(store.cache, machine)
         },
     };
     let mut broken: Option<ReportError> = None;
     let mut failed: Option<CaseResult> = None;
     let summary = runner.run(&chosen, environment, &mut |event: &Event| {
         if let Event::CaseFinished(result) = event
-            && result.failing_schedule.is_some()
+            && result.how.first_failing_seed().is_some()
             && failed.is_none()
         {
             failed = Some((**result).clone());
@@ -193,7 +193,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     })?;
     if let Some(failed) = failed.filter(|_| arguments.shrink) {
-        explain_small(arguments, runner.around, &chosen, &failed)?;
+        explain_small(arguments, runner.config, &chosen, &failed)?;
     }
     match broken {
         Some(error) => Err(error.into()),
@@ -298,27 +298,27 @@ fn schedules(arguments: &Arguments) -> anyhow::Result<Schedules> {
         weak: arguments.weak,
         residency: arguments.residency,
         delay: arguments.delay,
-        turns: arguments.switches.as_deref().map(turns).transpose()?,
+        switches: arguments.switches.as_deref().map(switches_of).transpose()?,
     })
 }
 
 /// Shrinks the first failure that a schedule has shown, and tells it.
 fn explain_small(
     arguments: &Arguments,
-    around: Surroundings,
+    config: RunConfig,
     chosen: &[(&Case, Mode)],
     failed: &CaseResult,
 ) -> anyhow::Result<()> {
     let case = chosen.iter().find(|(case, mode)| case.id == failed.id && *mode == failed.mode);
     let (case, _) = case.context("a result of no case")?;
-    let mut shrinker = Shrinker::new(&arguments.select.kernels, around, interrupted()?)?;
+    let mut shrinker = Shrinker::new(&arguments.select.kernels, config, interrupted()?)?;
     println!("\nshrunk to\n{}", shrinker.explain(case, failed)?);
     Ok(())
 }
 
 fn replay_arguments(arguments: &Arguments) -> String {
     let kernels = &arguments.select.kernels;
-    let word = |folder: &PathBuf| guest_protocol::shell::shell_word(&folder.display().to_string());
+    let word = |folder: &PathBuf| shell_words::quote(&folder.display().to_string()).into_owned();
     let mut text: String =
         kernels.iter().map(|folder| format!(" --kernels {}", word(folder))).collect();
     text += &arguments.device.replay();

@@ -13,7 +13,7 @@ use crate::commands::run::{interrupted, report_argument};
 use crate::embedded;
 use crate::environment;
 use crate::exit::Exit;
-use crate::load::{Shelf, surroundings};
+use crate::load::{KernelStore, run_config};
 use crate::machine::DeviceArguments;
 use crate::selftest::matrix;
 
@@ -36,22 +36,22 @@ pub(crate) struct Arguments {
 /// Runs all mutants and twins, and reports what was caught.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut reports = reports(arguments)?;
-    let shelf = Shelf::open(&[])?;
+    let store = KernelStore::open(&[])?;
     let folder = match &arguments.mutants {
         Some(folder) => folder.clone(),
         None => {
-            let unpacked = shelf.cache.unpack("mutants", &embedded::mutants());
+            let unpacked = store.cache.unpack("mutants", &embedded::mutants());
             unpacked.context("writing the embedded mutants to the cache folder")?
         }
     };
-    let machine = arguments.device.open(&shelf.cache)?;
+    let machine = arguments.device.open(&store.cache)?;
     let environment = environment::describe(Some(&machine));
     let jobs = arguments.device.jobs();
     let runner = Runner {
         options: Options { jobs, interrupted: interrupted()? },
-        around: surroundings(shelf.cache, machine),
+        config: run_config(store.cache, machine),
     };
-    let matrix = matrix::run(&folder, &shelf.library, &arguments.mode, &runner, environment)?;
+    let matrix = matrix::run(&folder, &store.library, &arguments.mode, &runner, environment)?;
     for (kind, file) in &mut reports {
         file.finish(&match kind {
             Kind::Json => serde_json::to_string_pretty(&matrix)? + "\n",

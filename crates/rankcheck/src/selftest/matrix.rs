@@ -102,7 +102,7 @@ pub(crate) fn run(
     let started = Instant::now();
     let index = Index::read(folder)?;
     let cases = cases(folder, &index, library)?;
-    let device = runner.around.target.device();
+    let device = runner.config.target.device();
     let trials = trials(&index, &cases, modes, device)?;
     let mut results = BTreeMap::new();
     let selected = selected(&trials);
@@ -182,7 +182,7 @@ impl Trial<'_> {
         let missing = || untestable(self.mutant.name(), "the run ended before it".into());
         let (Some(result), Some(twin)) = (of(self.case), of(self.twin)) else { return missing() };
         let (outcome, finding, reason) = match self.is_mutant(runner) {
-            Ok(()) => verdict(self.mutant, runner.around.target.device(), result),
+            Ok(()) => verdict(self.mutant, runner.config.target.device(), result),
             Err(why) => (Outcome::Missed, None, Some(why)),
         };
         let twin_reason = (!passed_or_unsupported(twin)).then(|| {
@@ -196,22 +196,22 @@ impl Trial<'_> {
             mode: Some(self.mode),
             outcome,
             twin: Some(if twin_reason.is_none() { Twin::Pass } else { Twin::Fail }),
-            expected: self.mutant.expected_on(runner.around.target.device()).cloned(),
+            expected: self.mutant.expected_on(runner.config.target.device()).cloned(),
             finding,
             reason: reason.or(twin_reason),
             seconds: result.duration_s,
-            replay: Some(result.replay.clone()),
+            replay: Some(result.replay.to_string()),
         }
     }
 
     /// A mutant whose switch changes nothing proves nothing.
     fn is_mutant(&self, runner: &Runner) -> Result<(), String> {
         let object = |case: &Case| {
-            let build = match runner.around.target.device() {
+            let build = match runner.config.target.device() {
                 DeviceName::Cpu => Build::Fast,
                 gpu => Build::Gpu(gpu),
             };
-            let object = runner.around.builder.object(case, 0, build);
+            let object = runner.config.builder.object(case, 0, build);
             object.map(|object| object.sha256).map_err(|error| error.to_string())
         };
         match object(self.case)? == object(self.twin)? {

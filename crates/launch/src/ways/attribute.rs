@@ -1,13 +1,15 @@
 //! "Written by": a failing case runs once more, observed, and its findings get their writers.
 
-use collectives::{Finding, FindingKind, Rank};
+use collectives::{Finding, FindingKind};
 use device::WatchedByte;
+use ranks::PoolError;
+use scenario::Mode;
 
-use crate::run::Run;
-use ranks::pool::{Pool, PoolError};
+use crate::admit::{Admitted, Observe, admit};
+use crate::attempt::{Knobs, Ranks, Watch, attempt};
 
 /// Whether a re-run may tell more: who wrote wrong bytes, or who wrote beside shared memory.
-pub(crate) fn is_wanted(findings: &[Finding]) -> bool {
+fn is_wanted(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| byte_of(finding).is_some() || is_anonymous(finding))
 }
 
@@ -18,7 +20,7 @@ fn is_anonymous(finding: &Finding) -> bool {
 
 /// The bytes whose writers are worth knowing: the first wrong one of each finding that is about
 /// bytes somebody wrote.
-pub(crate) fn watched(findings: &[Finding]) -> Vec<WatchedByte> {
+fn watched(findings: &[Finding]) -> Vec<WatchedByte> {
     findings.iter().filter_map(byte_of).collect()
 }
 
@@ -29,34 +31,35 @@ fn byte_of(finding: &Finding) -> Option<WatchedByte> {
     Some(WatchedByte { rank: finding.rank?, offset: place.offset })
 }
 
-/// Runs `observed` (the same case, logical, built to report its accesses, watching the bytes of
-/// `findings`) in `order`, and writes into the findings who wrote them.
+/// Attempts the case of `findings` once more, logical and built to report its accesses, with the same
+/// order and interleaving, and writes into the findings who wrote their bytes.
 ///
 /// # Errors
 /// Ctrl-C, or no rank process can be had.
-pub(crate) fn attribute(
-    observed: &mut Run<'_>,
-    pool: &mut Pool,
-    order: &[Rank],
+pub(super) fn run(
+    admitted: &Admitted<'_>,
+    knobs: &Knobs,
+    ranks: &mut dyn Ranks,
     findings: &mut [Finding],
 ) -> Result<(), PoolError> {
-    let again = observed.one_order(pool, order)?;
+    if !admitted.config.capabilities().observes_accesses || !is_wanted(findings) {
+        return Ok(());
+    }
+    let observed = admit(admitted.case, Mode::Logical, admitted.config, Observe::Always);
+    // What was built fast can be built observed; if not, the finding stands without a writer.
+    let Ok(observed) = observed else { return Ok(()) };
+    let knobs = Knobs { watch: Watch::Bytes(watched(findings)), ..knobs.clone() };
+    let again = attempt(&observed, &knobs, ranks)?;
     for finding in findings.iter_mut().filter(|finding| is_anonymous(finding)) {
-        let same = |other: &&Finding| {
-            (other.kind, other.rank, other.call) == (finding.kind, finding.rank, finding.call)
-        };
-        if let Some(seen) = again.iter().find(same) {
+        if let Some(seen) = again.findings.iter().find(|other| same(finding, other)) {
             finding.explanation.clone_from(&seen.explanation);
             finding.writer.clone_from(&seen.writer);
         }
     }
-    let mut writes = observed.writes.iter();
+    let mut writes = again.writes.iter();
     for finding in findings.iter_mut().filter(|finding| byte_of(finding).is_some()) {
         let write = writes.next().copied().flatten();
-        let same = |other: &Finding| {
-            (other.kind, other.rank, other.call) == (finding.kind, finding.rank, finding.call)
-        };
-        if !again.iter().any(same) {
+        if !again.findings.iter().any(|other| same(finding, other)) {
             finding.explanation += "; an observed re-run did not reproduce it";
             continue;
         }
@@ -72,4 +75,9 @@ pub(crate) fn attribute(
         }
     }
     Ok(())
+}
+
+/// Whether two findings are the same fault at the same place of the case.
+fn same(one: &Finding, other: &Finding) -> bool {
+    (one.kind, one.rank, one.call) == (other.kind, other.rank, other.call)
 }

@@ -3,9 +3,31 @@
 
 use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank};
 use device::WatchedByte;
+use ranks::PoolError;
+use scenario::Mode;
 use simt::Write;
 
-use crate::findings::Context;
+use crate::admit::{Admitted, Observe, admit};
+use crate::attempt::{Knobs, Ranks, Watch, attempt};
+use crate::tally::Tally;
+use crate::tell::Context;
+
+/// Attempts the same case once more, logical and observed: no element may be written twice.
+pub(super) fn run(
+    admitted: &Admitted<'_>,
+    ranks: &mut dyn Ranks,
+    tally: &mut Tally,
+    order: &[Rank],
+) -> Result<(), PoolError> {
+    match admit(admitted.case, Mode::Logical, admitted.config, Observe::Always) {
+        Ok(observed) => {
+            let knobs = Knobs { watch: Watch::EveryOutput, ..Knobs::new(order.to_vec()) };
+            tally.result.findings = attempt(&observed, &knobs, ranks)?.findings;
+        }
+        Err(refusal) => tally.refuse(refusal),
+    }
+    Ok(())
+}
 
 /// At most this many elements are watched.
 const MOST: u64 = 1 << 20;

@@ -3,7 +3,7 @@
 use collectives::{DetailLabel, Finding, FindingKind, Rank};
 use simt::{Access, Wait, Waiting};
 
-use crate::findings::Context;
+use super::context::Context;
 
 /// No more waiting threads than this are told.
 const SHOWN: usize = 8;

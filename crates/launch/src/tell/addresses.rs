@@ -4,7 +4,7 @@
 use collectives::{Rank, RegionName};
 use device::cpu::{heap_address, trap};
 
-use crate::findings::Context;
+use super::context::Context;
 
 /// At most this many wraps of an offset are undone.
 const WRAPS: u64 = 8;

@@ -3,7 +3,7 @@
 use collectives::{Finding, FindingKind, Rank};
 use simt::{Side, ThreadId, Violation, ViolationKind};
 
-use crate::findings::Context;
+use super::context::Context;
 
 impl Context<'_> {
     /// Violations as findings, the first of each kind on each rank.

@@ -3,7 +3,7 @@
 use collectives::{DetailLabel, Finding, FindingKind, Rank};
 use simt::{Access, Missing, Operation, Order, Race, RaceKind, Scope};
 
-use crate::findings::Context;
+use super::context::Context;
 
 impl Context<'_> {
     /// A race as a finding.

@@ -6,7 +6,7 @@ use addr2line::Loader;
 
 /// A line of source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceLine {
+pub(crate) struct SourceLine {
     /// The file as the build named it.
     pub file: String,
     /// From 1.
@@ -24,7 +24,7 @@ const OWN: [&str; 4] = ["rc_cpu.h", "rc_module.h", "rc_vendor.h", "rankcheck.h"]
 
 /// The line of an instruction, in the innermost function that is the user's. `source_name` is
 /// what people call the source.
-pub fn look_up(object: &Path, source_name: &str, site: usize) -> Option<SourceLine> {
+pub(super) fn look_up(object: &Path, source_name: &str, site: usize) -> Option<SourceLine> {
     let loader = Loader::new(object).ok()?;
     let mut frames = loader.find_frames(site as u64).ok()?;
     while let Ok(Some(frame)) = frames.next() {

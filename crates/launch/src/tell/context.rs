@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Tile, Writer};
+use collectives::{Finding, FindingKind, HeapPlan, Place, Problem, Rank, RegionName, Writer};
 use device::Fault;
 use device::cpu::{heap_at, trap};
 use ipc::fault_record;
-use simt::{Access, Divergence, End, LaunchRecord, Outcome, STACK_BYTES, ThreadId};
+use simt::{Access, Divergence, End, Outcome, STACK_BYTES, ThreadId};
 
-use crate::races::HeapAddress;
-use crate::source_lines::{self, SourceLine};
+use super::lines::{self, SourceLine};
+use super::races::HeapAddress;
 use ranks::process::{Cause, Loss, Running};
 
 /// What findings about one launch refer to.
@@ -37,7 +37,7 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// The line of an instruction.
     pub(crate) fn line(&self, site: usize) -> Option<SourceLine> {
-        source_lines::look_up(self.object, self.source_name, site)
+        lines::look_up(self.object, self.source_name, site)
     }
 
     /// A thread at an instruction, where its line is known.
@@ -292,47 +292,6 @@ impl Context<'_> {
         finding.writer = self.writer(thread, Some(site));
         Some(finding)
     }
-}
-
-/// What was asked of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
-    /// The tile: the requested one, or the variant's default.
-    pub tile: Tile,
-    /// The blocks.
-    pub blocks: u32,
-    /// The threads a block.
-    pub threads: u32,
-    /// The group's size.
-    pub group_size: u32,
-}
-
-/// How a launch record differs from what was asked; `None` where it does not.
-pub fn launch_mismatch(
-    asked: &Asked,
-    record: &LaunchRecord,
-    rank: Rank,
-    call: usize,
-) -> Option<Finding> {
-    let tile = Tile { m: record.tile_m.into(), n: record.tile_n.into() };
-    let mut differences = Vec::new();
-    if tile != asked.tile {
-        differences.push(format!("tile {tile} instead of {}", asked.tile));
-    }
-    for (what, is, should) in [
-        ("blocks", record.blocks, asked.blocks),
-        ("threads a block", record.threads, asked.threads),
-        ("ranks in the group", record.group_size, asked.group_size),
-    ] {
-        if is != should {
-            differences.push(format!("{is} {what} instead of {should}"));
-        }
-    }
-    (!differences.is_empty()).then(|| {
-        let text =
-            format!("rank {rank}, call {call}: the kernel ran with {}", differences.join(", "));
-        Finding::event(FindingKind::LaunchMismatch, Some(rank), Some(call), text)
-    })
 }
 
 fn signal_name(signal: i32) -> &'static str {

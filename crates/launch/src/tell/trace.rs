@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use device::Launched;
 use simt::{Act, End, Next, Operation, ThreadId, Wait};
 
-use crate::findings::Context;
-use crate::races::order_and_scope;
-use crate::source_lines::SourceLine;
+use super::context::Context;
+use super::lines::SourceLine;
+use super::races::order_and_scope;
 
 /// No more lines than this are shown, the last ones.
 const SHOWN: usize = 48;

@@ -1,0 +1,39 @@
+//! All that may differ from one attempt of a case to the next.
+
+use collectives::Rank;
+use device::WatchedByte;
+
+use crate::schedules::Interleaves;
+
+/// How to attempt a case.
+#[derive(Debug, Clone)]
+pub struct Knobs {
+    /// The ranks that take part in some call, in the order in which they run where they run one after
+    /// another.
+    pub order: Vec<Rank>,
+    /// The seed of the schedule, where ranks run at once.
+    pub seed: u64,
+    /// Which of the interleavings that the seed leaves open.
+    pub interleaves: Interleaves,
+    /// Whose writers are wanted.
+    pub watch: Watch,
+}
+
+/// Bytes whose writers are wanted; for observed objects and one process only.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// None.
+    #[default]
+    Nothing,
+    /// These.
+    Bytes(Vec<WatchedByte>),
+    /// The first byte of every element of every output: none may be written twice.
+    EveryOutput,
+}
+
+impl Knobs {
+    /// The first seed's own schedule of ranks in this order; nothing is watched.
+    pub fn new(order: Vec<Rank>) -> Knobs {
+        Knobs { order, seed: 0, interleaves: Interleaves::seed(), watch: Watch::Nothing }
+    }
+}

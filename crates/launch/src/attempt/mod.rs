@@ -1,0 +1,14 @@
+//! One run of a case's calls: what happened, without a verdict.
+
+mod calls;
+mod knobs;
+mod launched;
+mod ran;
+mod ranks;
+mod replies;
+
+pub use calls::attempt;
+pub use knobs::{Knobs, Watch};
+pub use launched::{Asked, launch_mismatch};
+pub use ran::{CallRan, Ran};
+pub use ranks::Ranks;

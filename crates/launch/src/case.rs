@@ -1,0 +1,61 @@
+//! The way of a case: admit, attempt, judge.
+
+use collectives::FindingKind;
+use scenario::{Case, Mode};
+use verdict::{CaseResult, Verdict};
+
+use crate::admit::{Observe, admit};
+use crate::attempt::Ranks;
+use crate::config::RunConfig;
+use crate::tally::Tally;
+use crate::ways;
+
+/// Runs a case in a mode and judges it. Never fails: what goes wrong is in the verdict.
+pub fn run_case(case: &Case, mode: Mode, ranks: &mut dyn Ranks, config: &RunConfig) -> CaseResult {
+    let mut tally = Tally::new(case, mode, config);
+    let run = match admit(case, mode, config, Observe::WhereNeeded) {
+        Ok(admitted) => ways::run(&admitted, ranks, &mut tally),
+        Err(refusal) => {
+            tally.refuse(refusal);
+            Ok(())
+        }
+    };
+    let result = match run {
+        Ok(()) => tally.finish(),
+        Err(error) => tally.broken_off(case, config, error),
+    };
+    leave(ranks, &result, config);
+    result
+}
+
+/// After a failure a kernel may have harmed its process; the next case gets another.
+fn leave(ranks: &mut dyn Ranks, result: &CaseResult, config: &RunConfig) {
+    let contained = result.mode != Mode::Host
+        && config.capabilities().contains_kernels
+        && !result.findings.iter().any(|finding| is_loss(finding.kind));
+    if result.verdict == Verdict::Fail && !contained {
+        ranks.stop();
+    }
+    ranks.release();
+}
+
+/// Whether a finding means that heaps are not worth judging.
+pub(crate) fn is_loss(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::Crashed
+            | FindingKind::Timeout
+            | FindingKind::OutOfBounds
+            | FindingKind::MisalignedAccess
+            | FindingKind::MissingRank
+            | FindingKind::ProtocolError
+            | FindingKind::Deadlock
+            | FindingKind::LaunchMismatch
+            | FindingKind::CompileFailed
+    )
+}
+
+/// Whether a finding means that the process of all ranks has ended.
+pub(crate) fn loses_process(kind: FindingKind) -> bool {
+    is_loss(kind) && kind != FindingKind::Deadlock
+}

@@ -1,0 +1,12 @@
+//! What happened, told as findings: lost processes, deadlocks, races, violations, slips of addresses.
+
+mod addresses;
+mod context;
+mod deadlock;
+mod lines;
+mod races;
+pub(crate) mod sanitizer;
+pub(crate) mod trace;
+mod violations;
+
+pub use context::Context;
