@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use collectives::{Collective, DType, Problem, Rank, Shape, Tile};
 use device::cpu::CpuDevice;
-use device::{Device as _, Interleaving, Launch, Launched, Plan};
+use device::{Device as _, Interleave, Interleaving, Launch, Launched};
 use ipc::SharedMemory;
 use kernels::{Argument, Build, Cache, Compiler, Kernel, Library, Object, Recipe};
 use rankcheck_tests::litmus::{Expect, LITMUS, Litmus};
@@ -195,7 +195,7 @@ impl Laboratory {
         let interleaving = Interleaving::CoResident {
             resident_blocks: test.blocks,
             seed,
-            plan: Plan::Seed,
+            plan: Interleave::Seed,
             race: true,
             weak,
         };

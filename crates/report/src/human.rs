@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scenario::Mode;
 use verdict::{CaseResult, Event, Summary, Verdict};
 
-use crate::region_map;
 use crate::counts::Counts;
+use crate::region_map;
 use crate::{ReportError, Reporter};
 
 /// At most this many failures are shown in full.

@@ -1,8 +1,7 @@
 //! A case's result as `rankcheck.run/1` spells it: one flat object, whose names are the machine interface.
 
-use collectives::{
-    Collective, Extent, Finding, FindingKind, Place, Rank, RegionMap, Writer,
-};
+use collectives::finding::Extent;
+use collectives::{Collective, Finding, FindingKind, Place, Rank, RegionMap, Writer};
 use kernels::DeviceName;
 use scenario::{Mode, Reason};
 use serde::Serialize;
