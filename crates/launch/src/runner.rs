@@ -34,21 +34,33 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Runs every case and hands every event to `sink`, in the order in which things happen.
+    /// Runs every case and hands every event to `sink`, in the order in which things happen. Cases of which
+    /// `earlier` has a result do not run again; those results come first.
     ///
     /// # Errors
     /// No pool can be had at all.
     pub fn run(
         &self,
         selected: &[(&Case, Mode)],
+        earlier: Vec<CaseResult>,
         environment: Environment,
         sink: &mut dyn FnMut(&Event),
     ) -> Result<Summary, PoolError> {
         let started = Instant::now();
         let mut summary = Summary { selected: selected.len(), ..Summary::default() };
         sink(&Event::RunStarted { environment, selected: selected.len() });
+        let done: HashSet<String> = earlier.iter().map(CaseResult::name).collect();
+        for result in earlier {
+            summary.add(&result);
+            sink(&Event::CaseFinished(Box::new(result)));
+        }
+        let device = self.config.target.device();
+        let left = selected
+            .iter()
+            .filter(|(case, mode)| done.is_empty() || !done.contains(&case.name(device, *mode)));
+        let left: Vec<(&Case, Mode)> = left.copied().collect();
         let next = AtomicUsize::new(0);
-        let jobs = self.options.jobs.clamp(1, selected.len().max(1));
+        let jobs = self.options.jobs.clamp(1, left.len().max(1));
         let pools = (0..jobs)
             .map(|_| Pool::new(self.config.target.clone(), self.options.interrupted))
             .collect::<Result<Vec<_>, _>>()?;
@@ -56,10 +68,10 @@ impl Runner {
         std::thread::scope(|scope| {
             for mut pool in pools {
                 let sender = sender.clone();
-                let next = &next;
+                let (next, left) = (&next, &left);
                 scope.spawn(move || {
                     while let Some((case, mode)) =
-                        selected.get(next.fetch_add(1, Ordering::Relaxed)).copied()
+                        left.get(next.fetch_add(1, Ordering::Relaxed)).copied()
                     {
                         let result = self.one(case, mode, &mut pool);
                         if sender.send(result).is_err() {

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    build, cache, doctor, exec, explain, fuzz, judge, list, new, perflog, run, schema, selftest,
-    tuner,
+    build, cache, doctor, exec, explain, fuzz, judge, list, new, perflog, report, run, schema,
+    selftest, tuner,
 };
 use crate::exit::Exit;
 use crate::machine::MissingDevice;
@@ -46,6 +46,8 @@ enum Verb {
     Judge(judge::Arguments),
     /// Write a small kernel or scenario that passes, to start from.
     New(new::Arguments),
+    /// Make reports of a run that wrote a journal, however it ended.
+    Report(report::Arguments),
     /// Checks, explains and compares the CSV rules of a collective library's tuner.
     Tuner(tuner::Args),
     /// Reads logs of nccl-tests and rccl-tests and judges each.
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Judge(arguments) => judge::run(&arguments),
         Verb::New(arguments) => new::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
         Verb::Tuner(arguments) => tuner::run(arguments),
         Verb::Perflog(arguments) => perflog::run(arguments),
     };

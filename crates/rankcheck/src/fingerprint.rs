@@ -15,9 +15,7 @@ impl Fingerprints {
     /// By name, the fingerprints of some cases in their modes.
     pub(crate) fn of(cases: &[(&Case, Mode)], device: kernels::DeviceName) -> HashMap<String, u64> {
         let mut fingerprints = Fingerprints::default();
-        let of = |(case, mode): &(&Case, Mode)| {
-            (case.name(device, *mode), fingerprints.case(case))
-        };
+        let of = |(case, mode): &(&Case, Mode)| (case.name(device, *mode), fingerprints.case(case));
         cases.iter().map(of).collect()
     }
 

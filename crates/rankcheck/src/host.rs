@@ -7,10 +7,11 @@ use anyhow::Context as _;
 use clap::Parser;
 use guest_protocol::message::{Form, Program};
 use launch::runner::distinct_problems;
-use report::{Kind, ReportError, Reporter, document, failure_text};
+use report::{Kind, document, failure_text};
 use scenario::{Case, Mode};
 use verdict::{CaseResult, Environment, Event, Identity, Replay, Source, Summary, Verdict};
 
+use crate::arguments::reports::{Destinations, report_argument};
 use crate::commands::select::Select;
 use crate::environment;
 use crate::load::{KernelStore, Loaded, load};
@@ -109,31 +110,23 @@ fn text(result: &CaseResult) -> String {
 
 /// Reports of a run whose cases come from host programs.
 pub(crate) struct Reports {
-    reporters: Vec<Box<dyn Reporter>>,
-    broken: Option<ReportError>,
+    destinations: Destinations,
     summary: Summary,
 }
 
 impl Reports {
     /// Opens them.
     pub(crate) fn open(
-        reporters: Vec<Box<dyn Reporter>>,
+        destinations: Destinations,
         environment: &Environment,
         selected: usize,
     ) -> Reports {
-        let mut reports = Reports { reporters, broken: None, summary: Summary::default() };
+        let mut reports = Reports { destinations, summary: Summary::default() };
         reports.summary.selected = selected;
-        reports.tell(&Event::RunStarted { environment: environment.clone(), selected });
         reports
-    }
-
-    fn tell(&mut self, event: &Event) {
-        for reporter in &mut self.reporters {
-            // A report that cannot be written must not stop the others.
-            if let Err(error) = reporter.event(event) {
-                self.broken.get_or_insert(error);
-            }
-        }
+            .destinations
+            .event(&Event::RunStarted { environment: environment.clone(), selected });
+        reports
     }
 
     /// Takes a result.
@@ -142,7 +135,7 @@ impl Reports {
         let Summary { passed, failed, unsupported, not_run, .. } = self.summary;
         // A program may choose its cases as it goes.
         self.summary.selected = self.summary.selected.max(passed + failed + unsupported + not_run);
-        self.tell(&Event::CaseFinished(Box::new(result)));
+        self.destinations.event(&Event::CaseFinished(Box::new(result)));
     }
 
     /// Writes them all, and says how the run went.
@@ -156,11 +149,9 @@ impl Reports {
         self.summary.duration_s = seconds;
         self.summary.interrupted = interrupted;
         let finished = Event::RunFinished(self.summary.clone());
-        self.tell(&finished);
-        match self.broken {
-            Some(error) => Err(error.into()),
-            None => Ok(self.summary),
-        }
+        self.destinations.event(&finished);
+        self.destinations.finish()?;
+        Ok(self.summary)
     }
 }
 
@@ -169,6 +160,6 @@ pub(crate) fn reports_asked_for() -> anyhow::Result<Vec<(Kind, Option<std::path:
     let Some(text) = std::env::var(REPORT).ok().filter(|text| !text.is_empty()) else {
         return Ok(Vec::new());
     };
-    let one = |part: &str| crate::commands::run::report_argument(part).map_err(anyhow::Error::msg);
+    let one = |part: &str| report_argument(part).map_err(anyhow::Error::msg);
     text.split(',').map(one).collect::<Result<_, _>>().context(REPORT)
 }

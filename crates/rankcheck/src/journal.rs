@@ -5,9 +5,9 @@
 //! where the run came to its end. A line is written by one call, so a killed writer leaves at most one part
 //! of a line at the end, which readers skip and mention.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -57,7 +57,7 @@ impl Header {
         selected: usize,
     ) -> anyhow::Result<Header> {
         let binary = std::fs::read("/proc/self/exe").context("reading this binary")?;
-        let binary = kernels::sha256(&binary);
+        let binary = kernels::compile::hash(&binary);
         Ok(Header { schema: SCHEMA.into(), binary, arguments, environment, selected })
     }
 
@@ -87,6 +87,8 @@ pub(crate) struct Writer {
     file: File,
     path: PathBuf,
     fingerprints: HashMap<String, u64>,
+    /// Names of cases that the file has already.
+    written: HashSet<String>,
 }
 
 impl Writer {
@@ -99,15 +101,32 @@ impl Writer {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let file = file.with_context(|| format!("journal {}", path.display()))?;
         file.set_len(0).with_context(|| format!("journal {}", path.display()))?;
-        let mut writer = Writer { file, path: path.to_owned(), fingerprints };
+        let written = HashSet::new();
+        let mut writer = Writer { file, path: path.to_owned(), fingerprints, written };
         writer.line(&Line::Run(Box::new(header.clone())))?;
         Ok(writer)
+    }
+
+    /// Goes on with a journal of which the first `whole_bytes` bytes are whole lines; results in `kept` are
+    /// not written again.
+    pub(crate) fn go_on(
+        path: &Path,
+        whole_bytes: u64,
+        fingerprints: HashMap<String, u64>,
+        kept: &[CaseResult],
+    ) -> anyhow::Result<Writer> {
+        let at = || format!("journal {}", path.display());
+        let file = OpenOptions::new().append(true).open(path).with_context(at)?;
+        file.set_len(whole_bytes).with_context(at)?;
+        let written = kept.iter().map(CaseResult::name).collect();
+        Ok(Writer { file, path: path.to_owned(), fingerprints, written })
     }
 
     /// Takes an event of the run.
     pub(crate) fn event(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::RunStarted { .. } => Ok(()),
+            Event::CaseFinished(result) if self.written.contains(&result.name()) => Ok(()),
             Event::CaseFinished(result) => {
                 let fingerprint = self.fingerprints.get(&result.name()).copied().unwrap_or(0);
                 self.line(&Line::Case { fingerprint, result: result.clone() })
@@ -133,12 +152,15 @@ impl Writer {
 pub(crate) struct Journal {
     /// What ran.
     pub header: Header,
-    /// The finished cases in the order in which they finished, each with its fingerprint.
+    /// The finished cases in the order in which they finished, each with its fingerprint. Of a case that ran
+    /// again after a resumption the later result is here.
     pub cases: Vec<(u64, CaseResult)>,
     /// How the run ended; absent where it was killed.
     pub summary: Option<Summary>,
     /// The number of the line that is not whole, where there is one.
     pub torn: Option<usize>,
+    /// Bytes of the file up to the end of its last whole line.
+    pub whole_bytes: u64,
 }
 
 impl Journal {
@@ -147,37 +169,45 @@ impl Journal {
     /// # Errors
     /// The file cannot be read, or a line but the last one is not a journal's.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Journal> {
-        let file = File::open(path).with_context(|| path.display().to_string())?;
-        let lines: Vec<String> = BufReader::new(file)
-            .lines()
-            .collect::<Result<_, _>>()
-            .with_context(|| path.display().to_string())?;
-        let (mut header, mut cases, mut summary, mut torn) = (None, Vec::new(), None, None);
-        for (number, line) in lines.iter().enumerate() {
-            let at = || format!("{}:{}", path.display(), number + 1);
-            match serde_json::from_str(line) {
-                Ok(Line::Run(run)) if number == 0 => header = Some(*run),
-                Ok(Line::Case { fingerprint, result }) => cases.push((fingerprint, *result)),
+        let at = |number: usize| format!("{}:{number}", path.display());
+        let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+        let (mut header, mut summary, mut torn) = (None, None, None);
+        let mut cases: Vec<(u64, CaseResult)> = Vec::new();
+        let mut whole_bytes = 0;
+        for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let number = index + 1;
+            if !line.ends_with(b"\n") {
+                torn = Some(number);
+                break;
+            }
+            whole_bytes += line.len() as u64;
+            match serde_json::from_slice(line) {
+                Ok(Line::Run(run)) if index == 0 => header = Some(*run),
+                Ok(Line::Case { fingerprint, result }) => {
+                    // A run that was resumed had not come to its end after all.
+                    summary = None;
+                    cases.retain(|(_, known)| known.name() != result.name());
+                    cases.push((fingerprint, *result));
+                }
                 Ok(Line::Finished(finished)) => summary = Some(finished),
-                Ok(Line::Run(_)) => anyhow::bail!("{}: a second run in one journal", at()),
-                Err(_) if number > 0 && number + 1 == lines.len() => torn = Some(number + 1),
-                Err(error) => anyhow::bail!("{}: this is no line of a journal ({error})", at()),
+                Ok(Line::Run(_)) => anyhow::bail!("{}: a second run in one journal", at(number)),
+                Err(error) => {
+                    anyhow::bail!("{}: this is no line of a journal ({error})", at(number))
+                }
             }
         }
-        let header = header.with_context(|| {
-            format!("{}: an empty journal: nothing had begun", path.display())
-        })?;
+        let header = header
+            .with_context(|| format!("{}: an empty journal: nothing had begun", path.display()))?;
         if header.schema != SCHEMA {
             anyhow::bail!("{}: the format is {}, not {SCHEMA}", path.display(), header.schema);
         }
-        Ok(Journal { header, cases, summary, torn })
+        Ok(Journal { header, cases, summary, torn, whole_bytes })
     }
 
     /// The run as events, as reporters take them. Cases that had not finished count as not run.
     pub(crate) fn events(&self) -> (Vec<Event>, Summary) {
         let Header { environment, selected, .. } = &self.header;
-        let started =
-            Event::RunStarted { environment: environment.clone(), selected: *selected };
+        let started = Event::RunStarted { environment: environment.clone(), selected: *selected };
         let mut events = vec![started];
         let mut counted = Summary { selected: *selected, ..Summary::default() };
         for (_, result) in &self.cases {

@@ -4,13 +4,17 @@
 //! [`nextest`].
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod cli;
 mod commands;
 mod embedded;
 mod environment;
 mod exit;
+mod fingerprint;
 mod fuzz;
 mod host;
+mod interrupt;
+mod journal;
 mod load;
 mod machine;
 pub mod nextest;

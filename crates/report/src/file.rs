@@ -11,15 +11,26 @@ use crate::ReportError;
 pub enum ReportFile {
     /// Standard output.
     Stdout,
-    /// A file: written beside it under another name, and renamed when it is complete.
+    /// A file: it gets its name when it is complete.
     File {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// The name it has until then; `None` for devices and pipes, which cannot be replaced.
-        partial: Option<PathBuf>,
-        /// Open for writing.
+        /// What it is until then.
+        partial: Partial,
+        /// The file, open for writing.
         file: File,
     },
+}
+
+/// What a report is until it is complete.
+#[derive(Debug)]
+pub enum Partial {
+    /// The device or pipe itself, which cannot be replaced.
+    Itself,
+    /// A file without a name: whatever ends this process takes it away.
+    Nameless,
+    /// A file of this name in the same folder, where the file system knows no files without names.
+    Named(PathBuf),
 }
 
 fn error(path: &Path, reason: impl std::fmt::Display) -> ReportError {
@@ -44,13 +55,20 @@ impl ReportFile {
         if path.exists() && !path.is_file() {
             let file = std::fs::OpenOptions::new().write(true).open(path);
             let file = file.map_err(|reason| error(path, reason))?;
-            return Ok(ReportFile::File { path: path.to_owned(), partial: None, file });
+            return Ok(ReportFile::File { path: path.to_owned(), partial: Partial::Itself, file });
         }
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = name.ok_or_else(|| error(path, "is no file's path"))?;
-        let partial = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        let file = File::create(&partial).map_err(|reason| error(path, reason))?;
-        Ok(ReportFile::File { path: path.to_owned(), partial: Some(partial), file })
+        if path.file_name().is_none() {
+            return Err(error(path, "is no file's path"));
+        }
+        let (file, partial) = match nameless(path) {
+            Some(file) => (file, Partial::Nameless),
+            None => {
+                let partial = beside(path);
+                let file = File::create(&partial).map_err(|reason| error(path, reason))?;
+                (file, Partial::Named(partial))
+            }
+        };
+        Ok(ReportFile::File { path: path.to_owned(), partial, file })
     }
 
     /// Writes the whole report.
@@ -65,23 +83,67 @@ impl ReportFile {
                 written.map_err(|reason| error(Path::new("standard output"), reason))
             }
             ReportFile::File { path, partial, file } => {
-                let renamed = |file: &File| match &*partial {
-                    Some(partial) => {
-                        file.sync_data().and_then(|()| std::fs::rename(partial, &*path))
+                let named = |file: &File| match &*partial {
+                    Partial::Itself => Ok(()),
+                    Partial::Named(name) => {
+                        file.sync_data().and_then(|()| std::fs::rename(name, &*path))
                     }
-                    None => Ok(()),
+                    Partial::Nameless => {
+                        file.sync_data()?;
+                        // Only a name can replace another, so it has one of its own for a moment.
+                        let name = beside(path);
+                        link(file, &name).and_then(|()| std::fs::rename(&name, &*path))
+                    }
                 };
                 file.write_all(text.as_bytes())
-                    .and_then(|()| renamed(file))
+                    .and_then(|()| named(file))
                     .map_err(|reason| error(path, reason))
             }
         }
     }
 }
 
+/// A name in the same folder that belongs to this process.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
+}
+
+/// A file without a name in the folder of `path`; `None` where there are none such.
+#[cfg(target_os = "linux")]
+fn nameless(path: &Path) -> Option<File> {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
+    openat(CWD, folder.unwrap_or(Path::new(".")), flags, mode).ok().map(File::from)
+}
+
+/// Gives a file without a name this one.
+#[cfg(target_os = "linux")]
+fn link(file: &File, name: &Path) -> std::io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+
+    use rustix::fs::{AtFlags, CWD, linkat};
+    // What a process with this id has left, which is not ours.
+    let _ = std::fs::remove_file(name);
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_path: &Path) -> Option<File> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_file: &File, _name: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 impl Drop for ReportFile {
     fn drop(&mut self) {
-        if let ReportFile::File { partial: Some(partial), .. } = self {
+        if let ReportFile::File { partial: Partial::Named(partial), .. } = self {
             // Gone already if the report was finished.
             let _ = std::fs::remove_file(partial);
         }

@@ -10,7 +10,7 @@ mod markdown;
 mod region_map;
 mod view;
 
-pub use file::ReportFile;
+pub use file::{Partial, ReportFile};
 pub use human::{Human, failure_text};
 pub use json::{Json, document};
 pub use junit::Junit;

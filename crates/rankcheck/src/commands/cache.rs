@@ -8,8 +8,8 @@ use kernels::Cache;
 use kernels::compile::{CacheEntry, Keep, Pruned};
 use ranks::budget::show_bytes;
 
+use crate::arguments::time::duration;
 use crate::commands::emit;
-use crate::commands::run::duration;
 use crate::exit::Exit;
 
 /// Arguments of `cache`.

@@ -18,10 +18,12 @@ use report::Kind;
 use scenario::{Case, Mode, Reason};
 use verdict::{CaseResult, Identity, Verdict};
 
-use crate::commands::run::{duration, interrupted, report_argument, reporters};
+use crate::arguments::reports::{Destinations, report_argument};
+use crate::arguments::time::duration;
 use crate::commands::select::Select;
 use crate::exit::Exit;
 use crate::host::{Facts, Reports, cases};
+use crate::interrupt::interrupted;
 
 /// Once a rank has gone, the others may take so long to end by themselves.
 const AFTERMATH: Duration = Duration::from_secs(5);
@@ -76,8 +78,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         interrupted: interrupted()?,
         facts: &facts,
     };
-    let reporters = reporters(&arguments.report, false)?;
-    let mut reports = Reports::open(reporters, &facts.environment, all.len());
+    let destinations = Destinations::open(&arguments.report, false)?;
+    let mut reports = Reports::open(destinations, &facts.environment, all.len());
     executor.all(&all, &mut reports)?;
     let seconds = started.elapsed().as_secs_f64();
     let interrupted = executor.interrupted.load(Ordering::Relaxed);

@@ -14,7 +14,7 @@ use report::{ReportFile, failure_text};
 use scenario::{Case, Mode};
 use verdict::{CaseResult, Event, Verdict};
 
-use crate::commands::run::{duration, interrupted};
+use crate::arguments::time::duration;
 use crate::commands::select::launching;
 use crate::environment;
 use crate::exit::Exit;
@@ -22,6 +22,7 @@ use crate::fuzz::draft::Draft;
 use crate::fuzz::draw::Space;
 use crate::fuzz::shares::Shares;
 use crate::fuzz::shrink::shrink;
+use crate::interrupt::interrupted;
 use crate::load::{KernelStore, run_config};
 use crate::machine::Machine;
 
@@ -217,7 +218,7 @@ impl Fuzzer<'_> {
             cases.iter().map(|(draft, case)| (case, draft.mode)).collect();
         let environment = environment::describe(None);
         let mut results = Vec::new();
-        self.runner.run(&selected, environment, &mut |event| {
+        self.runner.run(&selected, Vec::new(), environment, &mut |event| {
             if let Event::CaseFinished(result) = event {
                 let of = cases.iter().find(|(_, case)| case.id == result.id);
                 results.extend(of.map(|(draft, _)| (draft, (**result).clone())));

@@ -12,7 +12,7 @@ use collectives::FindingKind;
 use guest_protocol::rendezvous;
 use hosting::{Absence, Session, SessionHooks};
 
-use crate::commands::run::reporters;
+use crate::arguments::reports::Destinations;
 use crate::exit::Exit;
 use crate::host::{Facts, Reports, choose, reports_asked_for};
 
@@ -33,11 +33,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let facts = Facts::here();
     let asked_for = reports_asked_for()?;
     // A program alone tells its user itself; of ranks, nobody speaks for all.
-    let reporters = match (asked_for.is_empty(), &arguments.socket) {
-        (true, None) => Vec::new(),
-        (_, _) => reporters(&asked_for, false)?,
+    let destinations = match (asked_for.is_empty(), &arguments.socket) {
+        (true, None) => Destinations::none(),
+        (_, _) => Destinations::open(&asked_for, false)?,
     };
-    let reports = RefCell::new(Reports::open(reporters, &facts.environment, 0));
+    let reports = RefCell::new(Reports::open(destinations, &facts.environment, 0));
     let opened = RefCell::new(Vec::new());
     let hooks = SessionHooks {
         load: &mut |arguments| {

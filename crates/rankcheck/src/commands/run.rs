@@ -1,8 +1,6 @@
 //! `rankcheck run`: load, choose, run, report.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -10,19 +8,27 @@ use clap::{Args, ValueEnum};
 use launch::RunConfig;
 use launch::runner::Options;
 use launch::{Runner, Schedules, Strategy};
-use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
+use report::Kind;
 use scenario::{Case, Mode};
-use verdict::{CaseResult, Event, switches_of};
+use verdict::{CaseResult, Environment, Event, switches_of};
 
+use crate::arguments::reports::{Destinations, first_file, report_argument};
+use crate::arguments::time::duration;
 use crate::commands::select::{self, Select};
 use crate::environment;
 use crate::exit::Exit;
+use crate::fingerprint::Fingerprints;
+use crate::interrupt::interrupted;
+use crate::journal::{Header, Journal, Writer};
 use crate::load::{KernelStore, load, run_config};
 use crate::machine::DeviceArguments;
 use crate::shrink::Shrinker;
 
 /// More interleavings than this are too many, where nobody says.
 const INTERLEAVINGS: u64 = 10_000;
+
+/// At most this many changed cases are named.
+const SHOWN: usize = 5;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -80,6 +86,14 @@ pub(crate) struct Arguments {
     /// How many blocks a rank are resident at once where ranks run at once [default: all].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
     residency: Option<u32>,
+    /// Keep a journal of the run here: a line a finished case, on disk as soon as the case is judged.
+    /// Without this, one lies beside the first report that goes to a file, until that is written.
+    #[arg(long, value_name = "PATH")]
+    journal: Option<PathBuf>,
+    /// Go on where the run of this journal ended: its finished cases do not run again, unless they or
+    /// their kernels have changed since. Takes the same binary and arguments.
+    #[arg(long, value_name = "JOURNAL")]
+    resume: Option<PathBuf>,
     /// An unsupported case makes the run fail.
     #[arg(long)]
     strict: bool,
@@ -108,43 +122,6 @@ enum StrategyArgument {
     Exhaustive,
 }
 
-/// Parses `KIND[=PATH]`.
-pub(crate) fn report_argument(text: &str) -> Result<(Kind, Option<PathBuf>), String> {
-    let (name, path) = match text.split_once('=') {
-        Some((name, path)) => (name, Some(PathBuf::from(path))),
-        None => (text, None),
-    };
-    let kind = Kind::NAMES.iter().find(|(known, _)| *known == name);
-    let kind = kind.ok_or_else(|| {
-        let known: Vec<&str> = Kind::NAMES.iter().map(|(known, _)| *known).collect();
-        format!("unknown kind `{name}`, expected one of {}", known.join(", "))
-    })?;
-    if path.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
-        return Err(format!("{name}= needs a path"));
-    }
-    Ok((kind.1, path))
-}
-
-/// Parses a time.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a time such as 500ms, 30s, 2m, 12h or 30d");
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let seconds = match unit {
-        "ms" => number / 1000.0,
-        "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3600.0,
-        "d" => number * 24.0 * 3600.0,
-        _ => return Err(wrong()),
-    };
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err(wrong()),
-    }
-}
-
 /// Loads, chooses, runs, reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     refuse_on_gpus(arguments)?;
@@ -160,9 +137,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Nothing);
     }
-    let mut reporters = reporters(&arguments.report, arguments.verbose)?;
+    let mut destinations = Destinations::open(&arguments.report, arguments.verbose)?;
     let machine = arguments.device.open(&store.cache)?;
     let environment = environment::describe(Some(&machine));
+    let (mut journal, earlier) = journal(arguments, &chosen, &environment)?;
     let runner = Runner {
         options: Options { jobs: jobs(arguments), interrupted: interrupted()? },
         config: RunConfig {
@@ -176,29 +154,97 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..run_config(store.cache, machine)
         },
     };
-    let mut broken: Option<ReportError> = None;
     let mut failed: Option<CaseResult> = None;
-    let summary = runner.run(&chosen, environment, &mut |event: &Event| {
+    let mut lost = Ok(());
+    let summary = runner.run(&chosen, earlier, environment, &mut |event: &Event| {
         if let Event::CaseFinished(result) = event
             && result.how.first_failing_seed().is_some()
             && failed.is_none()
         {
             failed = Some((**result).clone());
         }
-        for reporter in &mut reporters {
-            // A report that cannot be written must not stop the others.
-            if let Err(error) = reporter.event(event) {
-                broken.get_or_insert(error);
-            }
+        if let (Some(journal), Ok(())) = (&mut journal, &lost) {
+            lost = journal.event(event);
         }
+        destinations.event(event);
     })?;
     if let Some(failed) = failed.filter(|_| arguments.shrink) {
         explain_small(arguments, runner.config, &chosen, &failed)?;
     }
-    match broken {
-        Some(error) => Err(error.into()),
-        None => Ok(Exit::of(&summary, arguments.strict)),
+    destinations.finish()?;
+    lost?;
+    if let Some(journal) = journal.filter(|_| arguments.journal.is_none()) {
+        journal.remove()?;
     }
+    Ok(Exit::of(&summary, arguments.strict))
+}
+
+/// Opens the journal that belongs to the run, and gives the results of an earlier run that still hold.
+fn journal(
+    arguments: &Arguments,
+    chosen: &[(&Case, Mode)],
+    environment: &Environment,
+) -> anyhow::Result<(Option<Writer>, Vec<CaseResult>)> {
+    let beside = first_file(&arguments.report).map(|path| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".journal");
+        PathBuf::from(name)
+    });
+    let resumed = arguments.resume.clone();
+    let Some(path) = arguments.journal.clone().or(resumed).or(beside) else {
+        return Ok((None, Vec::new()));
+    };
+    let header = Header::of(deciding_arguments(), environment.clone(), chosen.len())?;
+    let now = Fingerprints::of(chosen, arguments.device.name());
+    let Some(resumed) = &arguments.resume else {
+        return Ok((Some(Writer::create(&path, &header, now)?), Vec::new()));
+    };
+    let earlier = Journal::read(resumed)?;
+    let differences = earlier.header.differences(&header);
+    if !differences.is_empty() {
+        anyhow::bail!(
+            "--resume {}: {} (run again without --resume)",
+            resumed.display(),
+            differences.join("; ")
+        );
+    }
+    let whole_bytes = earlier.whole_bytes;
+    let (kept, changed) = earlier.still_true(&now);
+    eprintln!("{}: {} of {} cases had finished", resumed.display(), kept.len(), chosen.len());
+    for name in changed.iter().take(SHOWN) {
+        eprintln!("runs again, for it or its kernel has changed since: {name}");
+    }
+    if changed.len() > SHOWN {
+        eprintln!("and {} more", changed.len() - SHOWN);
+    }
+    let writer = match same_file(&path, resumed) {
+        true => Writer::go_on(&path, whole_bytes, now, &kept)?,
+        false => Writer::create(&path, &header, now)?,
+    };
+    Ok((Some(writer), kept))
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().ok().is_some_and(|one| Some(one) == other.canonicalize().ok())
+}
+
+/// The arguments of this process that decide what cases run and how: all but those that say where results
+/// go and how many run at once.
+fn deciding_arguments() -> Vec<String> {
+    const WITH_VALUE: [&str; 5] = ["--report", "--journal", "--resume", "-j", "--jobs"];
+    const ALONE: [&str; 3] = ["-v", "--verbose", "--strict"];
+    let mut kept = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        if WITH_VALUE.contains(&argument.as_str()) {
+            arguments.next();
+        } else if !ALONE.contains(&argument.as_str())
+            && !WITH_VALUE.iter().any(|name| argument.starts_with(&format!("{name}=")))
+        {
+            kept.push(argument);
+        }
+    }
+    kept
 }
 
 /// What only the CPU's executor can do.
@@ -219,51 +265,8 @@ fn refuse_on_gpus(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// Opens every report before anything runs.
-pub(crate) fn reporters(
-    reports: &[(Kind, Option<PathBuf>)],
-    verbose: bool,
-) -> anyhow::Result<Vec<Box<dyn Reporter>>> {
-    let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
-    for (index, (_, path)) in reports.iter().enumerate() {
-        if path.is_some() && reports[..index].iter().any(|(_, other)| other == path) {
-            anyhow::bail!("two reports go to {}", path.as_deref().unwrap_or("".as_ref()).display());
-        }
-    }
-    for (kind, path) in reports {
-        let open = || ReportFile::open(path.as_deref());
-        reporters.push(match kind {
-            Kind::Human => Box::new(Human::new(verbose)),
-            Kind::Json => Box::new(Json::new(open()?)),
-            Kind::Junit => Box::new(Junit::new(open()?)),
-            Kind::Markdown => Box::new(Markdown::new(open()?)),
-        });
-    }
-    // People want to see something, unless standard output belongs to a machine.
-    let taken = reports.iter().any(|(kind, path)| {
-        *kind == Kind::Human || path.as_deref().is_none_or(|path| path == std::path::Path::new("-"))
-    });
-    if !taken {
-        reporters.push(Box::new(Human::new(verbose)));
-    }
-    if let Some(summary) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
-        reporters.push(Box::new(Markdown::appended(std::path::Path::new(&summary))));
-    }
-    Ok(reporters)
-}
-
 fn jobs(arguments: &Arguments) -> usize {
     arguments.jobs.map_or_else(|| arguments.device.jobs(), usize::from)
-}
-
-/// A flag that Ctrl-C sets.
-pub(crate) fn interrupted() -> anyhow::Result<&'static AtomicBool> {
-    static FLAG: std::sync::OnceLock<Arc<AtomicBool>> = std::sync::OnceLock::new();
-    let flag = FLAG.get_or_init(Arc::default);
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, flag.clone()).context("listening for Ctrl-C")?;
-    }
-    Ok(flag)
 }
 
 fn keep_heaps(arguments: &Arguments) -> anyhow::Result<Option<PathBuf>> {

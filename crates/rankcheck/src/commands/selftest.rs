@@ -9,10 +9,11 @@ use launch::runner::Options;
 use report::{Kind, ReportFile};
 use scenario::Mode;
 
-use crate::commands::run::{interrupted, report_argument};
+use crate::arguments::reports::report_argument;
 use crate::embedded;
 use crate::environment;
 use crate::exit::Exit;
+use crate::interrupt::interrupted;
 use crate::load::{KernelStore, run_config};
 use crate::machine::DeviceArguments;
 use crate::selftest::matrix;

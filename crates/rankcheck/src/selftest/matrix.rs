@@ -106,7 +106,7 @@ pub(crate) fn run(
     let trials = trials(&index, &cases, modes, device)?;
     let mut results = BTreeMap::new();
     let selected = selected(&trials);
-    let run = runner.run(&selected, environment.clone(), &mut |event| {
+    let run = runner.run(&selected, Vec::new(), environment.clone(), &mut |event| {
         if let Event::CaseFinished(result) = event {
             results.insert((result.id.clone(), result.mode), (**result).clone());
         }
