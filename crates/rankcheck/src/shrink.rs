@@ -16,10 +16,11 @@ use launch::{RunConfig, run_case};
 use launch::{Schedules, Strategy};
 use ranks::Pool;
 use report::{ReportFile, failure_text};
-use scenario::{Case, Mode};
+use scenario::values::Threads;
+use scenario::{Case, Draft, Mode};
 use verdict::{CaseResult, Switch};
 
-use crate::fuzz::draft::Draft;
+use crate::fuzz::draft::runnable;
 use crate::fuzz::shrink::shrink;
 use crate::load::KernelStore;
 
@@ -113,18 +114,20 @@ impl<'a> Shrinker<'a> {
             let (draft, count) = shrink(draft, most, CASES, &mut |draft| {
                 // Of another type it may fail for another reason, and kernels that have a thread
                 // for each peer need as many.
-                if draft.dtype != case.problem.dtype
-                    || draft.threads.is_some_and(|threads| threads < draft.ranks)
+                let settings = &draft.settings;
+                let too_few = |threads: Threads| threads.0 < settings.ranks.value.0;
+                if settings.dtype.value.0 != case.problem.dtype
+                    || settings.threads.value.0.is_some_and(too_few)
                 {
                     return false;
                 }
-                let Ok(Some(case)) = draft.case(&file, &self.library) else { return false };
+                let Ok(Some(case)) = runnable(draft, &file, &self.library) else { return false };
                 let seed = self.fails(&case, found, turns.as_deref(), &failure);
                 found = seed.unwrap_or(found);
                 seed.is_some()
             });
             (seed, tried) = (found, count);
-            let case = draft.case(&file, &self.library)?.context("it ran")?;
+            let case = draft.case(&file, &self.library)?;
             small = Some((case, draft));
         }
         let smallest =
@@ -158,10 +161,9 @@ impl<'a> Shrinker<'a> {
     /// The case as a draft that could stand in `file`; `None` where a draft cannot say all that
     /// the case says.
     fn draft(&mut self, case: &Case, file: &Path) -> anyhow::Result<Option<Draft>> {
-        let draft = Draft::of(case, Mode::Logical);
+        let draft = Draft::of("shrunk", case);
         let says_all = |library: &Library| {
-            let again = draft.case(file, library).ok().flatten();
-            again.is_some_and(|again| again.problem == case.problem && same_kernel(&again, case))
+            draft.case(file, library).is_ok_and(|again| again.is_same_test(case))
         };
         if !says_all(&self.library) {
             // Kernels are looked for beside the scenario, and the new one lies elsewhere.
@@ -171,7 +173,7 @@ impl<'a> Shrinker<'a> {
             let folders: Vec<PathBuf> = self.kernels.iter().cloned().chain([beside]).collect();
             self.library = KernelStore::open(&folders)?.library;
         }
-        Ok(says_all(&self.library).then_some(draft))
+        Ok(says_all(&self.library).then(|| draft.in_mode(Mode::Logical)))
     }
 
     /// The seed of a schedule under which the case fails in the same way.
@@ -219,14 +221,6 @@ impl<'a> Shrinker<'a> {
         }
         Ok(None)
     }
-}
-
-/// Whether two cases judge one source.
-fn same_kernel(one: &Case, other: &Case) -> bool {
-    let paths = |case: &Case| -> Vec<_> {
-        case.kernel.code.files().iter().map(|file| file.path.canonicalize().ok()).collect()
-    };
-    one.variant == other.variant && paths(one) == paths(other)
 }
 
 /// Threads a block of the failing run.

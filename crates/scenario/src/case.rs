@@ -4,10 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use collectives::{DType, Problem, Tile};
+use collectives::{DType, HeapPlan, Problem, Tile};
 use kernels::{DeviceName, Kernel, Requirement, Variant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::keys::Settings;
 
 /// How ranks exist.
 #[derive(
@@ -117,9 +119,52 @@ pub struct Case {
     pub timeout: Option<u64>,
     /// Whether its ranks may share a GPU where they wait for each other in processes of their own.
     pub shares_gpu: bool,
+    /// How the heaps of `problem` are laid out.
+    pub plan: Arc<HeapPlan>,
+    /// What a scenario of this case alone would say, the seed of the command line included.
+    pub settings: Arc<Settings>,
 }
 
 impl Case {
+    /// Whether another case is the same test, wherever it comes from and whatever it is called.
+    pub fn is_same_test(&self, other: &Case) -> bool {
+        // Every field by name: one that is forgotten does not compile.
+        let Case {
+            id: _,
+            scenario: _,
+            file: _,
+            line: _,
+            kernel,
+            variant,
+            problem,
+            requested,
+            threads,
+            modes,
+            residency,
+            write_once,
+            timeout,
+            shares_gpu,
+            plan,
+            // It may say the same in other words.
+            settings: _,
+        } = self;
+        let sources = |kernel: &Kernel| -> Vec<_> {
+            kernel.code.files().iter().map(|file| file.path.canonicalize().ok()).collect()
+        };
+        kernel.manifest.kernel == other.kernel.manifest.kernel
+            && sources(kernel) == sources(&other.kernel)
+            && *variant == other.variant
+            && *problem == other.problem
+            && *requested == other.requested
+            && *threads == other.threads
+            && *modes == other.modes
+            && *residency == other.residency
+            && *write_once == other.write_once
+            && *timeout == other.timeout
+            && *shares_gpu == other.shares_gpu
+            && *plan == other.plan
+    }
+
     /// The variant.
     pub fn variant(&self) -> &Variant {
         &self.kernel.manifest.variants[&self.variant]

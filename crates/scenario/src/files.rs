@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use kernels::Embedded;
 use kernels::yaml::{self, YamlError};
 
-use crate::model::ScenarioFile;
+use crate::keys::ScenarioFile;
 
 /// A scenario file's text.
 #[derive(Debug, Clone)]

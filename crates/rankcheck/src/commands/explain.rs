@@ -7,6 +7,7 @@ use clap::Args;
 use collectives::{HeapPlan, Problem};
 use kernels::{Argument, Scope, TableEntry, arguments, symbols};
 use scenario::Case;
+use scenario::keys::Settings;
 
 use crate::commands::emit;
 use crate::commands::select::Select;
@@ -71,7 +72,7 @@ definitions (`defines`): a number, `dtype.storage`, `dtype.type`, `dtype.name`,
 fn case_text(case: &Case) -> anyhow::Result<String> {
     let mut text = String::new();
     let problem = &case.problem;
-    let plan = HeapPlan::new(problem)?;
+    let plan = &*case.plan;
     let _ = writeln!(text, "{}", case.id);
     let _ = writeln!(text, "  scenario    {}:{}", case.file.display(), case.line);
     let kernel = &case.kernel;
@@ -91,8 +92,12 @@ fn case_text(case: &Case) -> anyhow::Result<String> {
     if let Some(reason) = case.unsupported(kernels::DeviceName::Cpu) {
         let _ = writeln!(text, "  unsupported {reason}");
     }
+    let stated = case.settings.unusual(&Settings::defaults(kernel));
+    if !stated.is_empty() {
+        let _ = writeln!(text, "  keys        {}", stated.join(", "));
+    }
     let _ = writeln!(text, "  heap        {} bytes a rank", plan.bytes);
-    text += &heap_text(problem, &plan);
+    text += &heap_text(problem, plan);
     for (index, (call, requested)) in problem.calls.iter().zip(&case.requested).enumerate() {
         let say = |value: Option<String>| value.unwrap_or_else(|| "default".into());
         let _ = writeln!(
@@ -107,8 +112,7 @@ fn case_text(case: &Case) -> anyhow::Result<String> {
         );
         for rank in call.group.members() {
             let manifest = &kernel.manifest;
-            let scope =
-                Scope { problem, plan: &plan, index, rank: Some(*rank), threads: None, manifest };
+            let scope = Scope { problem, plan, index, rank: Some(*rank), threads: None, manifest };
             let values = arguments::resolve(&scope)?;
             let values: Vec<String> = values.iter().map(show).collect();
             let _ = writeln!(text, "    rank {rank:<2}   {}", values.join(", "));

@@ -11,14 +11,14 @@ use kernels::{Build, Compiler, Kernel, Library, Recipe};
 use launch::Runner;
 use launch::runner::Options;
 use report::{ReportFile, failure_text};
-use scenario::{Case, Mode};
+use scenario::{Case, Draft, Mode};
 use verdict::{CaseResult, Event, Verdict};
 
 use crate::arguments::time::duration;
 use crate::commands::select::launching;
 use crate::environment;
 use crate::exit::Exit;
-use crate::fuzz::draft::Draft;
+use crate::fuzz::draft::runnable;
 use crate::fuzz::draw::Space;
 use crate::fuzz::shares::Shares;
 use crate::fuzz::shrink::shrink;
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         arguments,
         library: &store.library,
         space: Space {
-            manifest: &kernel.manifest,
+            kernel: &kernel,
             variants: variants(&kernel, &arguments.variant)?,
             modes: arguments.mode.clone(),
         },
@@ -175,7 +175,7 @@ impl Fuzzer<'_> {
             let draft = self.space.draw(self.arguments.seed, self.drawn);
             let file = self.file(self.drawn);
             self.drawn += 1;
-            match draft.case(&file, self.library)? {
+            match runnable(&draft, &file, self.library)? {
                 Some(case) if self.may_build(&case)? => {
                     in_vain = 0;
                     self.shares.add(&case.problem);
@@ -215,7 +215,7 @@ impl Fuzzer<'_> {
     /// Runs cases, and returns their drafts and results in the order in which they ended.
     fn run<'d>(&self, cases: &'d [(Draft, Case)]) -> anyhow::Result<Vec<(&'d Draft, CaseResult)>> {
         let selected: Vec<(&Case, Mode)> =
-            cases.iter().map(|(draft, case)| (case, draft.mode)).collect();
+            cases.iter().map(|(draft, case)| (case, draft.mode())).collect();
         let environment = environment::describe(None);
         let mut results = Vec::new();
         self.runner.run(&selected, Vec::new(), environment, &mut |event| {
@@ -233,7 +233,7 @@ impl Fuzzer<'_> {
         let file = file_of(result);
         let mut last = result.clone();
         let (smallest, tried) = shrink(draft.clone(), 1, TRIES, &mut |draft| {
-            let case = draft.case(&file, self.library).ok().flatten();
+            let case = runnable(draft, &file, self.library).ok().flatten();
             let ran =
                 case.and_then(|case| self.run(&[(draft.clone(), case)]).ok()?.pop().map(|r| r.1));
             let same = |r: &CaseResult| r.findings.iter().any(|f| f.kind == finding.kind);

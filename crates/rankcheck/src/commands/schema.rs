@@ -1,4 +1,4 @@
-//! `rankcheck schema`: JSON Schemas, for editors.
+//! `rankcheck schema`: JSON Schemas, for editors, and the reference page of scenario keys.
 
 use clap::{Args, ValueEnum};
 
@@ -8,7 +8,7 @@ use crate::exit::Exit;
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Of which files.
+    /// What to describe: scenario files or manifests as JSON Schema, `keys` of scenarios in Markdown.
     #[arg(default_value = "scenario")]
     of: Of,
 }
@@ -17,14 +17,16 @@ pub(crate) struct Arguments {
 enum Of {
     Scenario,
     Manifest,
+    Keys,
 }
 
-/// Prints the schema.
+/// Prints the description.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let schema = match arguments.of {
-        Of::Scenario => schemars::schema_for!(scenario::ScenarioFile),
-        Of::Manifest => schemars::schema_for!(kernels::Manifest),
+    let text = match arguments.of {
+        Of::Scenario => json(&schemars::schema_for!(scenario::ScenarioFile))?,
+        Of::Manifest => json(&schemars::schema_for!(kernels::Manifest))?,
+        Of::Keys => scenario::keys::reference(),
     };
-    emit(&json(&schema)?)?;
+    emit(&text)?;
     Ok(Exit::Passed)
 }

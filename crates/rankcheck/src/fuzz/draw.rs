@@ -1,12 +1,15 @@
 //! Draws drafts: the same ones for the same seed.
 
 use collectives::fill::mix;
-use collectives::{DType, Data, Group, GroupSpec, RegionLayout, Shape, Tile};
+use collectives::{DType, Data, Group, GroupSpec, Shape, Tile};
 use kernels::manifest::Groups;
-use kernels::{DeviceName, Manifest};
-use scenario::Mode;
-
-use super::draft::{CallDraft, Draft};
+use kernels::{DeviceName, Kernel};
+use scenario::keys::{CallKeys, CallSettings, Settings};
+use scenario::values::{
+    Blocks, DTypeValue, DataValue, GroupValue, LayoutValue, OrDefault, Ranks, RegionValue,
+    ShapeValue, TileValue,
+};
+use scenario::{Draft, Mode};
 
 /// More ranks than this are not drawn.
 const RANKS: u32 = 8;
@@ -44,7 +47,7 @@ impl Numbers {
 /// What may be drawn.
 #[derive(Debug)]
 pub(crate) struct Space<'a> {
-    pub manifest: &'a Manifest,
+    pub kernel: &'a Kernel,
     /// Never empty.
     pub variants: Vec<String>,
     pub modes: Vec<Mode>,
@@ -57,52 +60,51 @@ impl Space<'_> {
         let n = &mut numbers;
         let ranks = n.within(1, RANKS.into()) as u32;
         let calls = if n.percent(65) { 1 } else { n.within(2, 4) };
-        let collective = self.manifest.collective;
-        Draft {
-            theme: "fuzz",
-            kernel: self.manifest.kernel.clone(),
-            variant: n.one_of(&self.variants).clone(),
-            ranks,
-            dtype: *n.one_of(&DType::ALL),
-            input: region(n),
-            output: region(n),
-            guard_bytes: *n.one_of(&[0, 256, 4096, 4096]),
-            in_place: collective.in_place_refusal().is_none() && n.percent(10),
-            data: if n.percent(20) { Data::BitPatterns } else { Data::Keyed },
-            seed: n.within(0, 1 << 32),
-            mode: *n.one_of(&self.modes),
-            threads: None,
-            calls: (0..calls).map(|_| self.call(n, ranks)).collect(),
-        }
+        let collective = self.kernel.manifest.collective;
+        let mut settings = Settings::defaults(self.kernel);
+        settings.ranks = Ranks(ranks).into();
+        settings.variant = n.one_of(&self.variants).clone().into();
+        settings.dtype = DTypeValue(*n.one_of(&DType::ALL)).into();
+        settings.layout = LayoutValue { input: region(n), output: region(n) }.into();
+        settings.guard_bytes = (*n.one_of(&[0, 256, 4096, 4096])).into();
+        settings.in_place = (collective.in_place_refusal().is_none() && n.percent(10)).into();
+        let data = if n.percent(20) { Data::BitPatterns } else { Data::Keyed };
+        settings.data = DataValue(data).into();
+        settings.seed = n.within(0, 1 << 32).into();
+        let mode = *n.one_of(&self.modes);
+        let mut draft = Draft::new("fuzz", self.kernel, settings).in_mode(mode);
+        draft.calls = (0..calls).map(|_| self.call(n, &draft.settings)).collect();
+        draft.lead_with_first_call();
+        draft
     }
 
-    fn call(&self, n: &mut Numbers, ranks: u32) -> CallDraft {
+    fn call(&self, n: &mut Numbers, settings: &Settings) -> CallSettings {
+        let manifest = &self.kernel.manifest;
+        let ranks = settings.ranks.value.0;
         let spec = self.group(n, ranks);
         let group: Group = spec.resolve(ranks).expect("drawn to fit");
-        let conveys = |symbol| self.manifest.conveys(DeviceName::Cpu, symbol);
+        let conveys = |symbol| manifest.conveys(DeviceName::Cpu, symbol);
         let tiled = conveys("tile.m") && conveys("tile.n");
-        CallDraft {
-            shape: Shape { m: extent(n), n: extent(n) },
-            tile: (tiled && n.percent(60))
-                .then(|| Tile { m: n.within(1, 64), n: n.within(1, EXTENT) }),
-            // Often a multiple of the group's size, which some kernels need.
-            blocks: n.percent(60).then(|| {
-                let most = n.within(1, 6) as u32;
-                if n.percent(50) { most * group.size() } else { most }
-            }),
-            root: self
-                .manifest
-                .collective
-                .is_rooted()
-                .then(|| n.within(0, u64::from(group.size()) - 1) as u32),
-            group: spec,
-            op: None,
-            counts: Vec::new(),
+        let mut call = settings.call(&CallKeys::default());
+        call.shape = ShapeValue(Shape { m: extent(n), n: extent(n) }).into();
+        let tile = (tiled && n.percent(60))
+            .then(|| TileValue(Tile { m: n.within(1, 64), n: n.within(1, EXTENT) }));
+        call.tile = OrDefault(tile).into();
+        // Often a multiple of the group's size, which some kernels need.
+        let blocks = n.percent(60).then(|| {
+            let most = n.within(1, 6) as u32;
+            Blocks(if n.percent(50) { most * group.size() } else { most })
+        });
+        call.blocks = OrDefault(blocks).into();
+        if manifest.collective.is_rooted() {
+            call.root = (n.within(0, u64::from(group.size()) - 1) as u32).into();
         }
+        call.group = GroupValue(spec).into();
+        call
     }
 
     fn group(&self, n: &mut Numbers, ranks: u32) -> GroupSpec {
-        match (self.manifest.groups, n.within(0, 99)) {
+        match (self.kernel.manifest.groups, n.within(0, 99)) {
             (Groups::World, _) | (Groups::Any | Groups::Strided, 0..30) => GroupSpec::World,
             (Groups::Any, 30..55) => listed(n, ranks),
             (Groups::Any, 55..65) => GroupSpec::Reversed,
@@ -111,8 +113,8 @@ impl Space<'_> {
     }
 }
 
-fn region(n: &mut Numbers) -> RegionLayout {
-    RegionLayout {
+fn region(n: &mut Numbers) -> RegionValue {
+    RegionValue {
         pad_columns: if n.percent(50) { n.within(1, 19) } else { 0 },
         offset_elements: if n.percent(35) { n.within(1, 17) } else { 0 },
     }

@@ -1,6 +1,6 @@
 //! Random valid cases of a kernel that should be right.
 //!
-//! A [`draft::Draft`] is what a scenario file would say; [`draw`] draws one, [`shrink`] makes a
+//! A [`scenario::Draft`] is what a scenario file would say; [`draw`] draws one, [`shrink`] makes a
 //! failing one smaller, [`shares`] counts what was drawn. A draft becomes a case by being written
 //! as YAML and expanded, so what is run is what the file replays.
 

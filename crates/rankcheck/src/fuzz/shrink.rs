@@ -1,9 +1,11 @@
 //! Makes a failing draft smaller, one step at a time, as long as it still fails.
 
-use collectives::{DType, Data, GroupSpec, Shape, Tile};
-use scenario::Mode;
-
-use super::draft::{CallDraft, Draft};
+use collectives::{GroupSpec, Shape, Tile};
+use scenario::keys::{CallSettings, find};
+use scenario::values::{
+    Blocks, CountsValue, GroupValue, OrDefault, Ranks, ShapeValue, Threads, TileValue,
+};
+use scenario::{Draft, Mode};
 
 /// The smallest draft on the way down for which `fails` holds, and how many were tried, at most
 /// `most`. Blocks are made smaller than `threads` threads, if that is more than one.
@@ -14,6 +16,7 @@ pub(crate) fn shrink(
     fails: &mut dyn FnMut(&Draft) -> bool,
 ) -> (Draft, usize) {
     let (mut smallest, mut tried) = (draft, 0);
+    smallest.lead_with_first_call();
     // Steps are taken in turn, round and round, until none of a whole round leads anywhere.
     let (mut step, mut in_vain) = (0, 0);
     loop {
@@ -37,12 +40,16 @@ pub(crate) fn shrink(
     }
 }
 
+/// Keys that have steps of their own, or whose default is not simpler.
+const NOT_RESET: [&str; 7] = ["variant", "ranks", "shape", "calls", "seed", "threads", "modes"];
+
 /// One step in every direction, those that remove most first.
 fn simpler(draft: &Draft, threads: u32) -> Vec<Draft> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Draft)| {
         let mut next = draft.clone();
         change(&mut next);
+        next.lead_with_first_call();
         all.push(next);
     };
     for call in (0..draft.calls.len()).filter(|_| draft.calls.len() > 1) {
@@ -50,47 +57,66 @@ fn simpler(draft: &Draft, threads: u32) -> Vec<Draft> {
             d.calls.remove(call);
         });
     }
-    with(&|d| d.mode = Mode::Logical);
-    for ranks in [1, 2, draft.ranks / 2, draft.ranks.saturating_sub(1)] {
-        if (1..draft.ranks).contains(&ranks) {
-            with(&|d| d.limit_ranks(ranks));
+    with(&|d| *d = d.clone().in_mode(Mode::Logical));
+    let most = draft.settings.ranks.value.0;
+    for ranks in [1, 2, most / 2, most.saturating_sub(1)] {
+        if (1..most).contains(&ranks) {
+            with(&|d| limit_ranks(d, ranks));
         }
     }
-    for threads in smaller(draft.threads.unwrap_or(threads).into()).filter(|n| *n > 0) {
-        with(&|d| d.threads = Some(threads as u32));
+    let threads = draft.settings.threads.value.0.map_or(threads, |threads| threads.0);
+    for threads in smaller(threads.into()).filter(|n| *n > 0) {
+        with(&|d| d.settings.threads = OrDefault(Some(Threads(threads as u32))).into());
     }
-    with(&|d| d.in_place = false);
-    with(&|d| d.data = Data::Keyed);
-    with(&|d| d.dtype = DType::F32);
-    with(&|d| d.guard_bytes = 4096);
-    with(&|d| d.input.pad_columns = 0);
-    with(&|d| d.input.offset_elements = 0);
-    with(&|d| d.output.pad_columns = 0);
-    with(&|d| d.output.offset_elements = 0);
-    for call in 0..draft.calls.len() {
-        with(&|d| d.calls[call].group = GroupSpec::World);
-        with(&|d| d.calls[call].tile = None);
-        with(&|d| d.calls[call].blocks = None);
-        if draft.calls[call].blocks.is_some_and(|blocks| blocks > 1) {
-            with(&|d| d.calls[call].blocks = Some(1));
+    let of_the_case = |name: &str| {
+        let per_call = find(name).is_some_and(|key| key.call.is_some());
+        !per_call && !NOT_RESET.contains(&name)
+    };
+    for settings in draft.settings.with_each(draft.defaults(), &of_the_case) {
+        with(&|d| d.settings = settings.clone());
+    }
+    for (index, call) in draft.calls.iter().enumerate() {
+        let of_calls = |name: &str| !NOT_RESET.contains(&name);
+        for call in call.with_each(draft.defaults(), &of_calls) {
+            with(&|d| d.calls[index] = call.clone());
         }
-        if let Some(tile) = draft.calls[call].tile {
-            for rows in smaller(tile.m).filter(|rows| *rows > 0) {
-                with(&|d| d.calls[call].tile = Some(Tile { m: rows, ..tile }));
-            }
-            for columns in smaller(tile.n).filter(|columns| *columns > 0) {
-                with(&|d| d.calls[call].tile = Some(Tile { n: columns, ..tile }));
-            }
+        for call in smaller_calls(call) {
+            with(&|d| d.calls[index] = call.clone());
         }
-        with(&|d| d.calls[call].root = d.calls[call].root.map(|_| 0));
-        with(&|d| d.calls[call].counts = Vec::new());
-        let Shape { m, n } = draft.calls[call].shape;
-        for rows in smaller(m) {
-            with(&|d| d.calls[call].shape.m = rows);
+    }
+    all
+}
+
+/// A call with one number smaller.
+fn smaller_calls(call: &CallSettings) -> Vec<CallSettings> {
+    let mut all = Vec::new();
+    let mut with = |change: &dyn Fn(&mut CallSettings)| {
+        let mut next = call.clone();
+        change(&mut next);
+        all.push(next);
+    };
+    with(&|c| c.layout.value.input.pad_columns = 0);
+    with(&|c| c.layout.value.input.offset_elements = 0);
+    with(&|c| c.layout.value.output.pad_columns = 0);
+    with(&|c| c.layout.value.output.offset_elements = 0);
+    if call.blocks.value.0.is_some_and(|blocks| blocks.0 > 1) {
+        with(&|c| c.blocks = OrDefault(Some(Blocks(1))).into());
+    }
+    if let Some(TileValue(tile)) = call.tile.value.0 {
+        let tiled = |m: u64, n: u64| OrDefault(Some(TileValue(Tile { m, n }))).into();
+        for rows in smaller(tile.m).filter(|rows| *rows > 0) {
+            with(&|c| c.tile = tiled(rows, tile.n));
         }
-        for columns in smaller(n) {
-            with(&|d| d.calls[call].shape.n = columns);
+        for columns in smaller(tile.n).filter(|columns| *columns > 0) {
+            with(&|c| c.tile = tiled(tile.m, columns));
         }
+    }
+    let ShapeValue(Shape { m, n }) = call.shape.value;
+    for rows in smaller(m) {
+        with(&|c| c.shape.value.0.m = rows);
+    }
+    for columns in smaller(n) {
+        with(&|c| c.shape.value.0.n = columns);
     }
     all
 }
@@ -100,16 +126,19 @@ fn smaller(extent: u64) -> impl Iterator<Item = u64> {
     candidates.into_iter().filter(move |candidate| *candidate < extent)
 }
 
-impl Draft {
-    /// Fewer ranks; groups that no longer fit become the world.
-    fn limit_ranks(&mut self, ranks: u32) {
-        self.ranks = ranks;
-        for CallDraft { group, root, .. } in &mut self.calls {
-            if group.resolve(ranks).is_none() {
-                *group = GroupSpec::World;
-            }
-            let size = group.resolve(ranks).map_or(1, |group| group.size());
-            *root = root.map(|root| root.min(size - 1));
+/// Fewer ranks; groups that no longer fit become the world.
+fn limit_ranks(draft: &mut Draft, ranks: u32) {
+    draft.settings.ranks = Ranks(ranks).into();
+    for CallSettings { group, root, counts, scalars, .. } in &mut draft.calls {
+        if group.value.0.resolve(ranks).is_none() {
+            *group = GroupValue(GroupSpec::World).into();
+        }
+        let size = group.value.0.resolve(ranks).map_or(1, |group| group.size());
+        root.value = root.value.min(size - 1);
+        scalars.value.0.truncate(size as usize);
+        if let CountsValue::List(lists) = &mut counts.value {
+            lists.truncate(size as usize);
+            lists.iter_mut().for_each(|list| list.truncate(size as usize));
         }
     }
 }

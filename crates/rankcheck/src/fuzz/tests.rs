@@ -1,10 +1,12 @@
 use std::path::{Path, PathBuf};
 
-use collectives::{Data, GroupSpec, RegionLayout, Shape};
+use collectives::Shape;
 use kernels::Library;
-use scenario::Mode;
+use scenario::keys::CallSettings;
+use scenario::values::{ModesValue, OrDefault, Ranks, Residency, ShapeValue, Threads};
+use scenario::{Draft, Mode};
 
-use super::draft::{CallDraft, Draft};
+use super::draft::runnable;
 use super::draw::Space;
 use super::shares::Shares;
 use super::shrink::shrink;
@@ -17,7 +19,7 @@ fn library() -> Library {
 fn drafts(library: &Library, seed: u64, count: u64) -> Vec<Draft> {
     let kernel = library.kernel("all_gather/push", None).unwrap();
     let variants = kernel.manifest.variants.keys().cloned().collect();
-    let space = Space { manifest: &kernel.manifest, variants, modes: Mode::LAUNCHING.to_vec() };
+    let space = Space { kernel: &kernel, variants, modes: Mode::LAUNCHING.to_vec() };
     (0..count).map(|index| space.draw(seed, index)).collect()
 }
 
@@ -27,15 +29,16 @@ fn every_draft_is_a_scenario_and_every_share_is_large_enough() {
     let mut shares = Shares::default();
     let mut ruled_out = 0;
     for draft in drafts(&library, 7, 2000) {
-        match draft.case(&PathBuf::from("fuzz.yaml"), &library).unwrap() {
+        match runnable(&draft, &PathBuf::from("fuzz.yaml"), &library).unwrap() {
             None => ruled_out += 1,
             Some(case) => {
                 assert_eq!(case.problem.calls.len(), draft.calls.len());
-                assert_eq!(case.problem.seed, draft.seed);
-                assert_eq!(case.modes, [draft.mode]);
+                assert_eq!(case.problem.seed, draft.settings.seed.value);
+                assert_eq!(case.modes, [draft.mode()]);
                 for (call, drawn) in case.problem.calls.iter().zip(&draft.calls) {
-                    assert_eq!(call.shape, drawn.shape);
-                    assert_eq!(Some(&call.group), drawn.group.resolve(draft.ranks).as_ref());
+                    assert_eq!(call.shape, drawn.shape.value.0);
+                    let group = drawn.group.value.0.resolve(draft.settings.ranks.value.0);
+                    assert_eq!(Some(&call.group), group.as_ref());
                 }
                 shares.add(&case.problem);
             }
@@ -57,20 +60,24 @@ fn a_seed_draws_the_same_and_another_seed_does_not() {
 #[test]
 fn shrinking_keeps_what_fails_and_nothing_else() {
     let library = library();
-    let fails = |draft: &Draft| draft.calls.iter().any(|call| call.shape.n > 10 && draft.ranks > 2);
-    let large = drafts(&library, 3, 200).into_iter().filter(fails).max_by_key(|d| d.calls.len());
-    let (smallest, tried) = shrink(large.unwrap(), 64, 500, &mut |draft| fails(draft));
-    assert!(tried < 500, "{tried}");
-    let call = CallDraft {
-        shape: Shape { m: 0, n: 11 },
-        group: GroupSpec::World,
-        tile: None,
-        blocks: None,
-        root: None,
-        op: None,
-        counts: Vec::new(),
+    let fails = |draft: &Draft| {
+        let wide = |call: &CallSettings| call.shape.value.0.n > 10;
+        draft.calls.iter().any(wide) && draft.settings.ranks.value.0 > 2
     };
-    assert_eq!(smallest.calls, [call]);
-    assert_eq!((smallest.ranks, smallest.mode, smallest.data), (3, Mode::Logical, Data::Keyed));
-    assert_eq!(smallest.output, RegionLayout::default());
+    let large = drafts(&library, 3, 200).into_iter().filter(fails).max_by_key(|d| d.calls.len());
+    let mut large = large.unwrap();
+    // Keys that are not drawn are made simpler, too.
+    large.settings.write_once = true.into();
+    large.settings.residency = OrDefault(Some(Residency(2))).into();
+    let (smallest, tried) = shrink(large, 64, 500, &mut |draft| fails(draft));
+    assert!(tried < 500, "{tried}");
+    let mut plain = smallest.defaults().clone();
+    plain.shape = ShapeValue(Shape { m: 0, n: 11 }).into();
+    assert_eq!(smallest.calls, plain.calls());
+    plain.ranks = Ranks(3).into();
+    plain.modes = ModesValue(vec![Mode::Logical]).into();
+    plain.threads = OrDefault(Some(Threads(1))).into();
+    plain.seed = smallest.settings.seed;
+    plain.variant = smallest.settings.variant.clone();
+    assert_eq!(smallest.settings, plain);
 }

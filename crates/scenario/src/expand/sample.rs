@@ -4,8 +4,22 @@ use std::collections::HashSet;
 
 use collectives::fill::mix;
 
+use crate::case::Case;
+use crate::keys::Sample;
+
+/// The cases that a sample keeps, in order; each comes with the number of its value on each axis.
+pub(super) fn sampled(cases: Vec<(Vec<usize>, Case)>, sample: Option<Sample>) -> Vec<Case> {
+    let Some(Sample::Pairwise(seed)) = sample else {
+        return cases.into_iter().map(|(_, case)| case).collect();
+    };
+    let (rows, cases): (Vec<Vec<usize>>, Vec<Case>) = cases.into_iter().unzip();
+    let chosen: HashSet<usize> = pairwise(&rows, seed).into_iter().collect();
+    let numbered = cases.into_iter().enumerate();
+    numbered.filter(|(index, _)| chosen.contains(index)).map(|(_, case)| case).collect()
+}
+
 /// Which of `rows` to keep, in order. A row is the number of its value on each axis.
-pub(crate) fn pairwise(rows: &[Vec<usize>], seed: u64) -> Vec<usize> {
+fn pairwise(rows: &[Vec<usize>], seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|row| mix(seed ^ mix(*row as u64)));
     let mut seen = HashSet::new();
