@@ -7,7 +7,7 @@ use kernels::{DeviceName, Kernel};
 use scenario::keys::{CallKeys, CallSettings, Settings};
 use scenario::values::{
     Blocks, DTypeValue, DataValue, GroupValue, LayoutValue, OrDefault, Ranks, RegionValue,
-    ShapeValue, TileValue,
+    ShapeValue, TileValue, VariantName,
 };
 use scenario::{Draft, Mode};
 
@@ -63,7 +63,7 @@ impl Space<'_> {
         let collective = self.kernel.manifest.collective;
         let mut settings = Settings::defaults(self.kernel);
         settings.ranks = Ranks(ranks).into();
-        settings.variant = n.one_of(&self.variants).clone().into();
+        settings.variant = VariantName(n.one_of(&self.variants).clone()).into();
         settings.dtype = DTypeValue(*n.one_of(&DType::ALL)).into();
         settings.layout = LayoutValue { input: region(n), output: region(n) }.into();
         settings.guard_bytes = (*n.one_of(&[0, 256, 4096, 4096])).into();

@@ -31,13 +31,13 @@ impl Expander<'_> {
     fn variant(&self, settings: &Settings) -> Result<&Variant, ExpandError> {
         let variants = &self.kernel.manifest.variants;
         let stated = &settings.variant;
-        variants.get(&stated.value).ok_or_else(|| {
-            let nearest = nearest(&stated.value, variants.keys().map(String::as_str));
+        variants.get(&stated.value.0).ok_or_else(|| {
+            let nearest = nearest(&stated.value.0, variants.keys().map(String::as_str));
             let known: Vec<&str> = variants.keys().map(String::as_str).collect();
             let message = format!(
                 "{} has no variant `{}` (did you mean `{nearest}`? it has {})",
                 self.kernel.manifest.kernel,
-                stated.value,
+                stated.value.0,
                 known.join(", ")
             );
             self.error(stated.place, message)

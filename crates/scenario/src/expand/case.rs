@@ -57,7 +57,7 @@ impl Expander<'_> {
             in_place: in_place.value,
             guard_bytes: guard_bytes.value,
             data: data.value.0,
-            numerics: manifest.reduction(&manifest.variants[&variant.value]).numerics(),
+            numerics: manifest.reduction(&manifest.variants[&variant.value.0]).numerics(),
             output_init: kernels::reduction::output_init(&manifest.steps)
                 .map_err(|why| self.error(self.scenario.kernel.place, why))?,
             workspaces: Vec::new(),
@@ -71,7 +71,7 @@ impl Expander<'_> {
             file: self.file.to_owned(),
             line,
             kernel: self.kernel.clone(),
-            variant: variant.value.clone(),
+            variant: variant.value.0.clone(),
             problem,
             plan: Arc::new(plan),
             requested,
@@ -123,7 +123,7 @@ impl Expander<'_> {
         };
         let plan = planned(&problem)?;
         if problem.collective.reduces() {
-            let variant = &manifest.variants[&settings.variant.value];
+            let variant = &manifest.variants[&settings.variant.value.0];
             self.add_tiles(&mut problem, &plan, variant, id)?;
         }
         if manifest.workspace.is_empty() {

@@ -13,10 +13,10 @@ mod defaults {
     use kernels::Kernel;
 
     use crate::case::Mode;
-    use crate::values::{ModesValue, OpValue};
+    use crate::values::{ModesValue, OpValue, VariantName};
 
-    pub(super) fn variant(kernel: &Kernel) -> String {
-        kernel.manifest.variants.keys().next().cloned().unwrap_or_default()
+    pub(super) fn variant(kernel: &Kernel) -> VariantName {
+        VariantName(kernel.manifest.variants.keys().next().cloned().unwrap_or_default())
     }
 
     pub(super) fn op(kernel: &Kernel) -> OpValue {

@@ -14,7 +14,7 @@
 macro_rules! for_every_key {
     ($with:ident) => {
         $with! {
-            variant: String,
+            variant: values::VariantName,
                 "Which of the kernel's variants is tested, by the name that its manifest gives it.",
                 default("the manifest's first", defaults::variant), axis("");
             ranks: values::Ranks,

@@ -141,10 +141,10 @@ impl Sample for u64 {
     }
 }
 
-impl Sample for String {
-    fn sample(kernel: &Kernel) -> BoxedStrategy<String> {
+impl Sample for VariantName {
+    fn sample(kernel: &Kernel) -> BoxedStrategy<VariantName> {
         let names: Vec<String> = kernel.manifest.variants.keys().cloned().collect();
-        prop::sample::select(names).boxed()
+        prop::sample::select(names).prop_map(VariantName).boxed()
     }
 }
 

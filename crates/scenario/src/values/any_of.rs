@@ -1,14 +1,12 @@
 //! One value or a list of values, as `exclude.when` takes them.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
+use super::from_yaml::{FromYaml, elements, read};
 use super::value::{Combination, Value};
 
 /// One value, or a list that means any of its elements. A value that is a list itself, such as
@@ -23,38 +21,30 @@ impl<T: Value> AnyOf<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for AnyOf<T> {
+impl<T: Value> FromYaml for AnyOf<T> {
+    fn expected() -> String {
+        format!("{}, or a list that means any of its elements", T::expected())
+    }
+    fn from_text(text: &str) -> Result<Self, String> {
+        T::from_text(text).map(|value| AnyOf(vec![value]))
+    }
+    fn from_number(number: i128) -> Result<Self, String> {
+        T::from_number(number).map(|value| AnyOf(vec![value]))
+    }
+    fn from_bool(yes: bool) -> Result<Self, String> {
+        T::from_bool(yes).map(|value| AnyOf(vec![value]))
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        elements(list).map(AnyOf)
+    }
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        T::from_map(map).map(|value| AnyOf(vec![value]))
+    }
+}
+
+impl<'de, T: Value> Deserialize<'de> for AnyOf<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyOfVisitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyOfVisitor<T> {
-            type Value = AnyOf<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value, or a list that means any of its values")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                T::deserialize(text.into_deserializer()).map(|value| AnyOf(vec![value]))
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-                T::deserialize(number.into_deserializer()).map(|value| AnyOf(vec![value]))
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-                T::deserialize(number.into_deserializer()).map(|value| AnyOf(vec![value]))
-            }
-            fn visit_bool<E: Error>(self, yes: bool) -> Result<Self::Value, E> {
-                T::deserialize(yes.into_deserializer()).map(|value| AnyOf(vec![value]))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(|value| AnyOf(vec![value]))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut values = Vec::new();
-                while let Some(value) = seq.next_element()? {
-                    values.push(value);
-                }
-                Ok(AnyOf(values))
-            }
-        }
-        deserializer.deserialize_any(AnyOfVisitor(PhantomData))
+        read(deserializer)
     }
 }
 

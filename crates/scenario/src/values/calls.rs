@@ -1,12 +1,11 @@
 //! A sequence of calls on the same heaps: a number, or what differs in each.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::{Error, SeqAccess};
 
+use super::from_yaml::{FromYaml, deserialize, elements};
 use super::value::Value;
 use crate::keys::CallKeys;
 
@@ -22,40 +21,26 @@ pub enum CallsValue {
     List(Vec<CallKeys>),
 }
 
-impl<'de> Deserialize<'de> for CallsValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Calls;
-        impl<'de> Visitor<'de> for Calls {
-            type Value = CallsValue;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of calls, or a list such as [{}, {shape: 1x7}]")
-            }
-            fn visit_u64<E: Error>(self, count: u64) -> Result<CallsValue, E> {
-                match u32::try_from(count) {
-                    Ok(count @ 1..=MOST_CALLS) => Ok(CallsValue::Count(count)),
-                    _ => Err(E::custom(format!("{count} calls (1 to {MOST_CALLS})"))),
-                }
-            }
-            fn visit_i64<E: Error>(self, count: i64) -> Result<CallsValue, E> {
-                match u64::try_from(count) {
-                    Ok(count) => self.visit_u64(count),
-                    Err(_) => Err(E::custom(format!("{count} calls (1 to {MOST_CALLS})"))),
-                }
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<CallsValue, A::Error> {
-                let mut calls = Vec::new();
-                while let Some(call) = seq.next_element()? {
-                    calls.push(call);
-                }
-                match calls.is_empty() {
-                    true => Err(Error::custom("an empty list of calls")),
-                    false => Ok(CallsValue::List(calls)),
-                }
-            }
+impl FromYaml for CallsValue {
+    fn expected() -> String {
+        "a number of calls, or a list such as [{}, {shape: 1x7}]".into()
+    }
+    fn from_number(number: i128) -> Result<Self, String> {
+        match u32::try_from(number) {
+            Ok(count @ 1..=MOST_CALLS) => Ok(CallsValue::Count(count)),
+            _ => Err(format!("{number} calls (1 to {MOST_CALLS})")),
         }
-        deserializer.deserialize_any(Calls)
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        let calls: Vec<CallKeys> = elements(list)?;
+        match calls.is_empty() {
+            true => Err(Error::custom("an empty list of calls")),
+            false => Ok(CallsValue::List(calls)),
+        }
     }
 }
+
+deserialize!(CallsValue);
 
 impl Value for CallsValue {
     fn accepted() -> String {

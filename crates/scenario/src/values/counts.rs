@@ -1,14 +1,12 @@
 //! Rows of an uneven all_to_all, and the factors of a premultiplied sum.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::SeqAccess;
 
+use super::from_yaml::{FromYaml, deserialize, elements, with_nearest};
 use super::value::Value;
-use super::word::with_nearest;
 
 /// Rows that an all_to_all sends, by group rank.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,37 +25,41 @@ pub enum CountsValue {
 pub struct ScalarsValue(pub Vec<i32>);
 
 const NAMES: [&str; 2] = ["even", "uneven"];
-const COUNTS: &str = "even, uneven, or one list of numbers a source such as [[1, 2], [0, 3]]";
 
-impl<'de> Deserialize<'de> for CountsValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Counts;
-        impl<'de> Visitor<'de> for Counts {
-            type Value = CountsValue;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(COUNTS)
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<CountsValue, E> {
-                match text {
-                    "even" => Ok(CountsValue::Even),
-                    "uneven" => Ok(CountsValue::Uneven),
-                    _ => {
-                        let complaint = format!("unknown counts `{text}`, expected {COUNTS}");
-                        Err(E::custom(with_nearest(complaint, text, NAMES)))
-                    }
-                }
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<CountsValue, A::Error> {
-                let mut lists = Vec::new();
-                while let Some(list) = seq.next_element()? {
-                    lists.push(list);
-                }
-                Ok(CountsValue::List(lists))
+impl FromYaml for CountsValue {
+    fn expected() -> String {
+        "even, uneven, or one list of numbers a source such as [[1, 2], [0, 3]]".into()
+    }
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text {
+            "even" => Ok(CountsValue::Even),
+            "uneven" => Ok(CountsValue::Uneven),
+            _ => {
+                let expected = CountsValue::expected();
+                let complaint = format!("unknown counts `{text}`, expected {expected}");
+                Err(with_nearest(complaint, text, NAMES))
             }
         }
-        deserializer.deserialize_any(Counts)
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        let lists: Vec<Numbers> = elements(list)?;
+        Ok(CountsValue::List(lists.into_iter().map(|Numbers(list)| list).collect()))
     }
 }
+
+/// Rows that one source sends.
+struct Numbers(Vec<u64>);
+
+impl FromYaml for Numbers {
+    fn expected() -> String {
+        "a list with one number a destination".into()
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        elements(list).map(Numbers)
+    }
+}
+
+deserialize!(CountsValue, Numbers, ScalarsValue);
 
 impl Value for CountsValue {
     fn accepted() -> String {
@@ -98,23 +100,12 @@ impl JsonSchema for CountsValue {
     }
 }
 
-impl<'de> Deserialize<'de> for ScalarsValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Scalars;
-        impl<'de> Visitor<'de> for Scalars {
-            type Value = ScalarsValue;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of whole numbers such as [2, -1], one a member of the group")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ScalarsValue, A::Error> {
-                let mut factors = Vec::new();
-                while let Some(factor) = seq.next_element()? {
-                    factors.push(factor);
-                }
-                Ok(ScalarsValue(factors))
-            }
-        }
-        deserializer.deserialize_seq(Scalars)
+impl FromYaml for ScalarsValue {
+    fn expected() -> String {
+        "a list of whole numbers such as [2, -1], one a member of the group".into()
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        elements(list).map(ScalarsValue)
     }
 }
 

@@ -1,16 +1,15 @@
 //! Groups: `world`, `{start: 0, stride: 2, size: 2}`, `{ranks: [3, 0, 2]}`.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use collectives::GroupSpec;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::{Error, MapAccess};
 
+use super::from_yaml::{FromYaml, deserialize, with_nearest};
 use super::value::{Combination, Value};
-use super::word::with_nearest;
 
 /// Who takes part, before the number of ranks is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,27 +48,22 @@ impl Explicit {
     }
 }
 
-impl<'de> Deserialize<'de> for GroupValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct GroupVisitor;
-        impl<'de> Visitor<'de> for GroupVisitor {
-            type Value = GroupValue;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a group: world, {start: 0, stride: 2, size: 2} or {ranks: [3, 0, 2]}")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<GroupValue, E> {
-                text.parse()
-                    .map(GroupValue)
-                    .map_err(|complaint| E::custom(with_nearest(complaint, text, GroupSpec::NAMES)))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GroupValue, A::Error> {
-                let explicit = Explicit::deserialize(MapAccessDeserializer::new(map))?;
-                explicit.spec().map(GroupValue).map_err(A::Error::custom)
-            }
-        }
-        deserializer.deserialize_any(GroupVisitor)
+impl FromYaml for GroupValue {
+    fn expected() -> String {
+        "a group: world, {start: 0, stride: 2, size: 2} or {ranks: [3, 0, 2]}".into()
+    }
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map(GroupValue)
+            .map_err(|complaint| with_nearest(complaint, text, GroupSpec::NAMES))
+    }
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let explicit = Explicit::deserialize(MapAccessDeserializer::new(map))?;
+        explicit.spec().map(GroupValue).map_err(A::Error::custom)
     }
 }
+
+deserialize!(GroupValue);
 
 impl Value for GroupValue {
     fn accepted() -> String {

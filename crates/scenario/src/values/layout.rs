@@ -3,7 +3,10 @@
 use collectives::{Layout, RegionLayout};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::MapAccess;
+use serde::de::value::MapAccessDeserializer;
 
+use super::from_yaml::FromYaml;
 use super::value::Value;
 
 /// Row padding and offsets of the two regions that every rank owns.
@@ -37,6 +40,15 @@ impl From<RegionValue> for RegionLayout {
 impl From<LayoutValue> for Layout {
     fn from(LayoutValue { input, output }: LayoutValue) -> Layout {
         Layout { input: input.into(), output: output.into() }
+    }
+}
+
+impl FromYaml for LayoutValue {
+    fn expected() -> String {
+        "a layout: {input: {pad_columns: 3, offset_elements: 1}, output: {..}}".into()
+    }
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        LayoutValue::deserialize(MapAccessDeserializer::new(map))
     }
 }
 

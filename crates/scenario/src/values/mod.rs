@@ -8,6 +8,7 @@
 mod any_of;
 mod calls;
 mod counts;
+mod from_yaml;
 mod group;
 mod layout;
 mod names;
@@ -15,16 +16,15 @@ mod numbers;
 mod placed;
 mod shapes;
 mod value;
-mod word;
 
 pub use any_of::AnyOf;
 pub use calls::{CallsValue, MOST_CALLS};
 pub use counts::{CountsValue, ScalarsValue};
+pub use from_yaml::{FromYaml, OrDefault};
 pub use group::GroupValue;
 pub use layout::{LayoutValue, RegionValue};
-pub use names::{DTypeValue, DataValue, ModesValue, OpValue};
+pub use names::{DTypeValue, DataValue, ModesValue, OpValue, VariantName};
 pub use numbers::{Blocks, Ranks, Residency, Seconds, Threads};
 pub use placed::{Place, Placed};
 pub use shapes::{ShapeValue, TileValue};
 pub use value::{Combination, Value};
-pub use word::OrDefault;

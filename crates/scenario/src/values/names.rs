@@ -1,16 +1,18 @@
 //! Values that stand for one of a few names: element types, ops, what inputs hold, modes.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use collectives::{DType, Data, Op};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::SeqAccess;
 
-use super::value::Value;
-use super::word::{Word, WordVisitor, with_nearest};
+use super::from_yaml::{FromYaml, deserialize, elements, with_nearest};
+use super::value::{Value, scalar};
 use crate::case::Mode;
+
+/// The name of a variant, as the kernel's manifest gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariantName(pub String);
 
 /// An element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,36 @@ pub struct ModesValue(pub Vec<Mode>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ModeValue(Mode);
 
+impl FromYaml for VariantName {
+    fn expected() -> String {
+        "the name of a variant".into()
+    }
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(VariantName(text.to_owned()))
+    }
+}
+
+impl Value for VariantName {
+    fn accepted() -> String {
+        "the name of one of the kernel's variants".into()
+    }
+    fn yaml(&self) -> String {
+        scalar(&self.0)
+    }
+    fn label(&self) -> String {
+        self.0.clone()
+    }
+}
+
+impl JsonSchema for VariantName {
+    fn schema_name() -> Cow<'static, str> {
+        "Variant".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}
+
 const DATA: [Data; 3] = [Data::Keyed, Data::BitPatterns, Data::Random];
 
 const fn data_name(data: Data) -> &'static str {
@@ -44,7 +76,7 @@ const fn data_name(data: Data) -> &'static str {
 /// A type that stands for one of a few names.
 macro_rules! named {
     ($($type:ident($inner:ty), $title:literal, $article:literal: $all:expr, $name:expr, $parse:expr;)*) => {$(
-        impl Word for $type {
+        impl FromYaml for $type {
             fn expected() -> String {
                 let names: Vec<&str> = $all.into_iter().map($name).collect();
                 format!(concat!($article, ": {}"), names.join(", "))
@@ -57,11 +89,7 @@ macro_rules! named {
             }
         }
 
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(WordVisitor::new())
-            }
-        }
+        deserialize!($type);
 
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
@@ -98,7 +126,7 @@ fn parse_data(text: &str) -> Result<Data, String> {
     found.ok_or_else(|| format!("unknown data `{text}`, expected one of {names}"))
 }
 
-impl Word for DTypeValue {
+impl FromYaml for DTypeValue {
     fn expected() -> String {
         "an element type such as f16".into()
     }
@@ -108,11 +136,7 @@ impl Word for DTypeValue {
     }
 }
 
-impl<'de> Deserialize<'de> for DTypeValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordVisitor::new())
-    }
-}
+deserialize!(VariantName, DTypeValue, ModesValue);
 
 impl JsonSchema for DTypeValue {
     fn schema_name() -> Cow<'static, str> {
@@ -137,23 +161,13 @@ impl Value for DTypeValue {
     }
 }
 
-impl<'de> Deserialize<'de> for ModesValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Modes;
-        impl<'de> Visitor<'de> for Modes {
-            type Value = ModesValue;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of modes such as [logical, process]")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ModesValue, A::Error> {
-                let mut modes = Vec::new();
-                while let Some(ModeValue(mode)) = seq.next_element()? {
-                    modes.push(mode);
-                }
-                Ok(ModesValue(modes))
-            }
-        }
-        deserializer.deserialize_seq(Modes)
+impl FromYaml for ModesValue {
+    fn expected() -> String {
+        "a list of modes such as [logical, process]".into()
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        let modes: Vec<ModeValue> = elements(list)?;
+        Ok(ModesValue(modes.into_iter().map(|ModeValue(mode)| mode).collect()))
     }
 }
 

@@ -4,10 +4,9 @@ use std::fmt;
 
 use collectives::rank::MAX_WORLD;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
 
+use super::from_yaml::{FromYaml, deserialize};
 use super::value::Value;
-use super::word::{Word, WordVisitor};
 
 /// Numbers: a type each, so that an error names the key and stands at the number.
 macro_rules! numbers {
@@ -19,7 +18,7 @@ macro_rules! numbers {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(pub $type);
 
-        impl Word for $name {
+        impl FromYaml for $name {
             fn expected() -> String {
                 $accepted.into()
             }
@@ -37,11 +36,7 @@ macro_rules! numbers {
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(WordVisitor::new())
-            }
-        }
+        deserialize!($name);
 
         impl JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {

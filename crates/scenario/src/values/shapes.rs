@@ -5,18 +5,16 @@ use std::fmt;
 
 use collectives::{Shape, Tile};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use serde::de::{Error, MapAccess};
 
+use super::from_yaml::{FromYaml, deserialize, pair};
 use super::value::Value;
-use super::word::{Word, WordVisitor};
 
 /// Rows and columns of a matrix. Either may be zero: a kernel must do nothing then, and do it right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeValue(pub Shape);
 
-impl Word for ShapeValue {
-    const IS_PAIR: bool = true;
-
+impl FromYaml for ShapeValue {
     fn expected() -> String {
         "a shape: 9x257 or {m: 9, n: 257}".into()
     }
@@ -24,16 +22,16 @@ impl Word for ShapeValue {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse().map(ShapeValue)
     }
-    fn from_pair(m: u64, n: u64) -> Result<Self, String> {
+    fn from_number(number: i128) -> Result<Self, String> {
+        ShapeValue::from_text(&number.to_string()).map_err(|complaint| in_quotes(complaint, number))
+    }
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let [m, n] = pair(map)?;
         Ok(ShapeValue(Shape { m, n }))
     }
 }
 
-impl<'de> Deserialize<'de> for ShapeValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordVisitor::new())
-    }
-}
+deserialize!(ShapeValue, TileValue);
 
 impl Value for ShapeValue {
     fn accepted() -> String {
@@ -61,17 +59,25 @@ impl JsonSchema for ShapeValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileValue(pub Tile);
 
-impl Word for TileValue {
-    const IS_PAIR: bool = true;
-
+impl FromYaml for TileValue {
     fn expected() -> String {
         "a tile: 32x64 or {m: 32, n: 64}".into()
     }
     fn from_text(text: &str) -> Result<Self, String> {
         let Tile { m, n } = text.parse()?;
-        TileValue::from_pair(m, n)
+        TileValue::new(m, n)
     }
-    fn from_pair(m: u64, n: u64) -> Result<Self, String> {
+    fn from_number(number: i128) -> Result<Self, String> {
+        TileValue::from_text(&number.to_string()).map_err(|complaint| in_quotes(complaint, number))
+    }
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let [m, n] = pair(map)?;
+        TileValue::new(m, n).map_err(A::Error::custom)
+    }
+}
+
+impl TileValue {
+    fn new(m: u64, n: u64) -> Result<TileValue, String> {
         if m == 0 || n == 0 {
             return Err(format!("a tile of {m}x{n} (rows and columns must be at least 1)"));
         }
@@ -92,6 +98,11 @@ impl JsonSchema for TileValue {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         pair_schema(1)
     }
+}
+
+/// To YAML, 0x5 is the number five.
+fn in_quotes(complaint: String, number: i128) -> String {
+    format!("{complaint} (write 0xN in quotes: '0x{number:x}')")
 }
 
 fn pair_schema(least: u64) -> Schema {

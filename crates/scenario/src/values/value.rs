@@ -6,8 +6,10 @@ use collectives::Group;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use super::from_yaml::FromYaml;
+
 /// A value of a scenario key.
-pub trait Value: Clone + Debug + PartialEq + DeserializeOwned + JsonSchema {
+pub trait Value: FromYaml + Clone + Debug + PartialEq + DeserializeOwned + JsonSchema {
     /// What may be written, in words, for the reference page and for error messages.
     fn accepted() -> String;
 
@@ -34,6 +36,15 @@ pub struct Combination<'a> {
     pub group: &'a Group,
 }
 
+impl FromYaml for bool {
+    fn expected() -> String {
+        "true or false".into()
+    }
+    fn from_bool(yes: bool) -> Result<bool, String> {
+        Ok(yes)
+    }
+}
+
 impl Value for bool {
     fn accepted() -> String {
         "`true` or `false`".into()
@@ -43,33 +54,39 @@ impl Value for bool {
     }
 }
 
+impl FromYaml for u32 {
+    fn expected() -> String {
+        "a number below 2^32".into()
+    }
+    fn from_number(number: i128) -> Result<u32, String> {
+        u32::try_from(number).map_err(|_| format!("`{number}`, expected {}", u32::expected()))
+    }
+}
+
 impl Value for u32 {
     fn accepted() -> String {
-        "a number below 2^32".into()
+        u32::expected()
     }
     fn yaml(&self) -> String {
         self.to_string()
+    }
+}
+
+impl FromYaml for u64 {
+    fn expected() -> String {
+        "a number below 2^64".into()
+    }
+    fn from_number(number: i128) -> Result<u64, String> {
+        u64::try_from(number).map_err(|_| format!("`{number}`, expected {}", u64::expected()))
     }
 }
 
 impl Value for u64 {
     fn accepted() -> String {
-        "a number below 2^64".into()
+        u64::expected()
     }
     fn yaml(&self) -> String {
         self.to_string()
-    }
-}
-
-impl Value for String {
-    fn accepted() -> String {
-        "a name".into()
-    }
-    fn yaml(&self) -> String {
-        scalar(self)
-    }
-    fn label(&self) -> String {
-        self.clone()
     }
 }
 
