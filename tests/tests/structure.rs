@@ -64,6 +64,13 @@ fn schemas_are_the_committed_ones() {
 }
 
 #[test]
+fn the_page_of_scenario_keys_is_made_from_their_table() {
+    let committed = std::fs::read_to_string(root().join("docs/src/scenario-keys.md")).unwrap();
+    let now = Project::new(BINARY).run(&["schema", "keys"]).stdout;
+    assert!(committed == now, "run `rankcheck schema keys > docs/src/scenario-keys.md`");
+}
+
+#[test]
 fn every_shipped_scenario_says_what_it_catches_and_is_named_after_its_file() {
     let mut found = Vec::new();
     files(&root().join("scenarios"), "yaml", &mut found);
