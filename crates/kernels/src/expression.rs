@@ -3,7 +3,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use winnow::Parser as _;
+use winnow::token::take_while;
 
+use crate::grammar::{Input, Parsed, accept, blanks, enclosed, expect, infix, refuse, rest, whole};
 use crate::symbols;
 
 /// A parsed expression over the closed list of symbols.
@@ -44,18 +47,15 @@ impl Expression {
     /// Parses an expression; every symbol must be on the list of [`symbols`].
     ///
     /// # Errors
-    /// A message that says what is wrong, with the nearest symbol where one is unknown.
+    /// A message that says what is wrong and at which column, with the nearest symbol where one is
+    /// unknown.
     pub fn parse(text: &str) -> Result<Expression, String> {
         const LONGEST: usize = 1000;
         if text.len() > LONGEST {
             return Err(format!("an expression of {} characters (at most {LONGEST})", text.len()));
         }
-        let mut parser = Parser { rest: text };
-        let root = parser.sum()?;
-        match parser.peek() {
-            None => Ok(Expression { text: text.trim().to_owned(), root }),
-            Some(_) => Err(format!("`{text}`: unexpected `{}`", parser.rest.trim_start())),
-        }
+        let root = whole(text, sum).map_err(|error| error.to_string())?;
+        Ok(Expression { text: text.trim().to_owned(), root })
     }
 
     /// A number.
@@ -83,6 +83,10 @@ impl Expression {
 }
 
 impl Node {
+    fn operation(left: Node, operator: Operator, right: Node) -> Node {
+        Node::Operation(operator, Box::new(left), Box::new(right))
+    }
+
     fn evaluate(&self, value: &dyn Fn(&str) -> Result<i64, String>) -> Result<i64, String> {
         match self {
             Node::Literal(literal) => Ok(*literal),
@@ -122,114 +126,78 @@ impl Operator {
     }
 }
 
-struct Parser<'a> {
-    rest: &'a str,
+fn sum(input: &mut Input<'_>) -> Parsed<Node> {
+    infix(input, product, |input| operator(input, &SUMS), Node::operation)
 }
 
-impl Parser<'_> {
-    fn peek(&mut self) -> Option<char> {
-        self.rest = self.rest.trim_start();
-        self.rest.chars().next()
-    }
+fn product(input: &mut Input<'_>) -> Parsed<Node> {
+    infix(input, atom, |input| operator(input, &PRODUCTS), Node::operation)
+}
 
-    fn accept(&mut self, expected: char) -> bool {
-        let found = self.peek() == Some(expected);
-        if found {
-            self.rest = &self.rest[expected.len_utf8()..];
-        }
-        found
-    }
+const SUMS: [(&str, Operator); 2] = [("+", Operator::Add), ("-", Operator::Subtract)];
+const PRODUCTS: [(&str, Operator); 3] =
+    [("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)];
+const FUNCTIONS: [(&str, Operator); 3] =
+    [("ceil_div", Operator::CeilDiv), ("min", Operator::Min), ("max", Operator::Max)];
 
-    fn expect(&mut self, expected: char) -> Result<(), String> {
-        if self.accept(expected) {
-            Ok(())
-        } else {
-            Err(format!("expected `{expected}` at `{}`", self.rest))
+fn operator(
+    input: &mut Input<'_>,
+    operators: &[(&'static str, Operator)],
+) -> Parsed<Option<Operator>> {
+    for (sign, operator) in operators {
+        if accept(input, &[sign])? {
+            return Ok(Some(*operator));
         }
     }
+    Ok(None)
+}
 
-    fn sum(&mut self) -> Result<Node, String> {
-        let mut left = self.product()?;
-        loop {
-            let operator = match self.peek() {
-                Some('+') => Operator::Add,
-                Some('-') => Operator::Subtract,
-                _ => return Ok(left),
-            };
-            self.rest = &self.rest[1..];
-            left = Node::Operation(operator, Box::new(left), Box::new(self.product()?));
-        }
+fn atom(input: &mut Input<'_>) -> Parsed<Node> {
+    if accept(input, &["("])? {
+        return enclosed(input, sum);
     }
-
-    fn product(&mut self) -> Result<Node, String> {
-        let mut left = self.atom()?;
-        loop {
-            let operator = match self.peek() {
-                Some('*') => Operator::Multiply,
-                Some('/') => Operator::Divide,
-                Some('%') => Operator::Remainder,
-                _ => return Ok(left),
-            };
-            self.rest = &self.rest[1..];
-            left = Node::Operation(operator, Box::new(left), Box::new(self.atom()?));
-        }
+    if accept(input, &["-"])? {
+        return Ok(Node::operation(Node::Literal(0), Operator::Subtract, atom(input)?));
     }
-
-    fn atom(&mut self) -> Result<Node, String> {
-        match self.peek() {
-            Some('(') => {
-                self.expect('(')?;
-                let inner = self.sum()?;
-                self.expect(')')?;
-                Ok(inner)
-            }
-            Some('-') => {
-                self.expect('-')?;
-                let inner = self.atom()?;
-                Ok(Node::Operation(Operator::Subtract, Box::new(Node::Literal(0)), Box::new(inner)))
-            }
-            Some(digit) if digit.is_ascii_digit() => {
-                let word = self.word();
-                let parsed = match word.strip_prefix("0x") {
-                    Some(hex) => i64::from_str_radix(hex, 16),
-                    None => word.parse(),
-                };
-                parsed.map(Node::Literal).map_err(|_| format!("`{word}` is not a 64-bit number"))
-            }
-            Some(letter) if letter.is_ascii_alphabetic() => self.named(),
-            Some(other) => Err(format!("expected a number or a symbol, found `{other}`")),
-            None => Err("expected a number or a symbol, found the end".into()),
-        }
+    blanks(input)?;
+    match rest(input).chars().next() {
+        Some(digit) if digit.is_ascii_digit() => number(input),
+        Some(letter) if letter.is_ascii_alphabetic() => named(input),
+        Some(other) => refuse(input, format!("expected a number or a symbol, found `{other}`")),
+        None => refuse(input, "expected a number or a symbol, found the end"),
     }
+}
 
-    fn named(&mut self) -> Result<Node, String> {
-        let name = self.word().to_owned();
-        let operator = match name.as_str() {
-            "ceil_div" => Operator::CeilDiv,
-            "min" => Operator::Min,
-            "max" => Operator::Max,
-            _ => {
-                symbols::check(&name)?;
-                return Ok(Node::Symbol(name));
-            }
+fn number(input: &mut Input<'_>) -> Parsed<Node> {
+    let place = *input;
+    let word = word(input)?;
+    let parsed = match word.strip_prefix("0x") {
+        Some(hex) => i64::from_str_radix(hex, 16),
+        None => word.parse(),
+    };
+    match parsed {
+        Ok(number) => Ok(Node::Literal(number)),
+        Err(_) => refuse(&place, format!("`{word}` is not a 64-bit number")),
+    }
+}
+
+fn named(input: &mut Input<'_>) -> Parsed<Node> {
+    let place = *input;
+    let name = word(input)?;
+    let Some((_, operator)) = FUNCTIONS.iter().find(|(function, _)| *function == name) else {
+        return match symbols::check(name) {
+            Ok(()) => Ok(Node::Symbol(name.to_owned())),
+            Err(unknown) => refuse(&place, unknown),
         };
-        self.expect('(')?;
-        let left = self.sum()?;
-        self.expect(',')?;
-        let right = self.sum()?;
-        self.expect(')')?;
-        Ok(Node::Operation(operator, Box::new(left), Box::new(right)))
-    }
+    };
+    expect(input, "(")?;
+    let left = sum(input)?;
+    expect(input, ",")?;
+    Ok(Node::operation(left, *operator, enclosed(input, sum)?))
+}
 
-    fn word(&mut self) -> &str {
-        let end = self
-            .rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-            .unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        word
-    }
+fn word<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
+    take_while(1.., |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.').parse_next(input)
 }
 
 impl fmt::Display for Expression {
@@ -304,14 +272,26 @@ mod tests {
     }
 
     #[rstest]
-    #[case("group.sise", "unknown symbol `group.sise` (did you mean `group.size`?")]
-    #[case("m +", "found the end")]
-    #[case("m m", "unexpected `m`")]
-    #[case("ceil_div(m)", "expected `,`")]
-    #[case("99999999999999999999", "not a 64-bit number")]
-    fn refuses(#[case] text: &str, #[case] message: &str) {
+    #[case("m + group.sise", "unknown symbol `group.sise` (did you mean `group.size`?", 5)]
+    #[case("m +", "found the end", 4)]
+    #[case("m m", "unexpected `m`", 3)]
+    #[case("ceil_div(m)", "expected `,`, found `)`", 11)]
+    #[case("min(m, (n)", "expected `)`, found the end", 11)]
+    #[case("m * 99999999999999999999", "not a 64-bit number", 5)]
+    #[case("m * ä", "expected a number or a symbol, found `ä`", 5)]
+    fn refuses(#[case] text: &str, #[case] message: &str, #[case] column: usize) {
         let error = Expression::parse(text).unwrap_err();
         assert!(error.contains(message), "{error}");
+        assert!(error.ends_with(&format!(" at column {column}")), "{error}");
+    }
+
+    #[test]
+    fn as_many_parentheses_as_fit_are_read() {
+        let deep = |levels: usize| format!("{}m{}", "(".repeat(levels), ")".repeat(levels));
+        assert_eq!(Expression::parse(&deep(499)).unwrap().evaluate(&value), Ok(129));
+        assert!(Expression::parse(&deep(500)).unwrap_err().contains("1001 characters"));
+        let negated = format!("{}m", "-".repeat(998));
+        assert_eq!(Expression::parse(&negated).unwrap().evaluate(&value), Ok(129));
     }
 
     #[rstest]
@@ -325,8 +305,11 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(text in "[-+*/%() a-z0-9.,_]{0,40}") {
-            if let Ok(expression) = Expression::parse(&text) {
-                let _ = expression.evaluate(&value);
+            match Expression::parse(&text) {
+                Ok(expression) => {
+                    let _ = expression.evaluate(&value);
+                }
+                Err(error) => prop_assert!(error.contains(" at column "), "{error}"),
             }
         }
     }

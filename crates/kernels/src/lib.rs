@@ -9,6 +9,7 @@ pub mod arguments;
 pub mod code;
 pub mod compile;
 pub mod expression;
+pub mod grammar;
 pub mod library;
 pub mod manifest;
 pub mod recipe;

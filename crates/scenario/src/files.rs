@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kernels::Embedded;
 use kernels::yaml::{self, YamlError};
+use walkdir::WalkDir;
 
 use crate::keys::ScenarioFile;
 
@@ -40,8 +41,7 @@ pub fn find(path: &Path, embedded: &[Embedded]) -> Result<Vec<ScenarioSource>, F
         return Ok(vec![read(path)?]);
     }
     if path.is_dir() {
-        let mut found = Vec::new();
-        walk(path, &mut found)?;
+        let found = below(path)?;
         return if found.is_empty() { Err(FileError::Empty(path.to_owned())) } else { Ok(found) };
     }
     let local = Path::new("scenarios").join(path);
@@ -87,27 +87,26 @@ fn read(path: &Path) -> Result<ScenarioSource, FileError> {
     Ok(ScenarioSource { path: path.to_owned(), text })
 }
 
-fn walk(folder: &Path, found: &mut Vec<ScenarioSource>) -> Result<(), FileError> {
-    let io = |error: std::io::Error| FileError::Io(folder.to_owned(), error.to_string());
-    let mut paths = std::fs::read_dir(folder)
-        .map_err(io)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(io)?;
-    paths.sort();
-    for path in paths {
-        // Links to folders are not followed: they may lead in circles.
-        if path.is_dir() && !path.is_symlink() {
-            walk(&path, found)?;
-        } else if is_yaml(&path) && path.is_file() {
-            let source = read(&path)?;
-            // Manifests may lie beside scenarios; everything else must parse as a scenario.
-            if !source.text.lines().any(|line| line.starts_with("variants:")) {
-                found.push(source);
-            }
+/// The scenarios in a folder and in those below it, in order of their paths. Links to folders are not
+/// followed: they may lead in circles.
+fn below(folder: &Path) -> Result<Vec<ScenarioSource>, FileError> {
+    let mut found = Vec::new();
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(folder).to_owned();
+            FileError::Io(path, error.to_string())
+        })?;
+        let path = entry.path();
+        if !is_yaml(path) || !path.is_file() {
+            continue;
+        }
+        let source = read(path)?;
+        // Manifests may lie beside scenarios; everything else must parse as a scenario.
+        if !source.text.lines().any(|line| line.starts_with("variants:")) {
+            found.push(source);
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 impl ScenarioSource {

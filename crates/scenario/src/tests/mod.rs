@@ -1,6 +1,7 @@
 //! Properties of the table of keys, of expansion and of drafts, over random scenarios.
 
 mod expansion;
+mod filters;
 mod places;
 mod round_trip;
 mod sample;
