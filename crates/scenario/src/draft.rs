@@ -8,9 +8,10 @@ use std::path::Path;
 use kernels::{Kernel, Library};
 
 use crate::ScenarioSource;
-use crate::case::{Case, Mode};
+use crate::case::Case;
 use crate::expand::{ExpandError, expand};
 use crate::keys::{CallKeys, CallSettings, Settings, is_spelled};
+use crate::mode::Mode;
 use crate::values::ModesValue;
 
 /// Everything that a scenario file of one case says.

@@ -12,14 +12,16 @@ pub mod expand;
 pub mod files;
 pub mod filter;
 pub mod keys;
+pub mod mode;
 pub mod values;
 
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, Mode, Reason, Requested};
+pub use case::{Case, Reason, Requested};
 pub use draft::{Draft, DraftError};
 pub use expand::{ExpandError, Expansion, expand};
 pub use files::{FileError, ScenarioSource, find, theme_name};
 pub use filter::{Filter, FilterError};
 pub use keys::ScenarioFile;
+pub use mode::Mode;

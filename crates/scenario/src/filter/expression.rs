@@ -4,8 +4,9 @@ use std::fmt;
 
 use regex_lite::Regex;
 
-use crate::case::{Case, Mode};
+use crate::case::Case;
 use crate::keys::Key;
+use crate::mode::Mode;
 
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use kernels::DeviceName;
 
 use super::expression::Expression;
-use crate::case::{Case, Mode};
+use crate::case::Case;
+use crate::mode::Mode;
 
 /// A selection; everything that is given must hold.
 #[derive(Debug, Clone, Default)]

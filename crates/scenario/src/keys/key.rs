@@ -1,5 +1,6 @@
 //! The table as data, for pages, filters and tests.
 
+use super::calls::CallsValue;
 use super::settings::Settings;
 use super::table::for_every_key;
 use crate::values::{self, Value};

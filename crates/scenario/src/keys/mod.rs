@@ -7,6 +7,7 @@
 //! ([`reference`](fn@reference)). A new key is an entry here, and a field of [`Case`](crate::Case) or of
 //! its problem that `expand` fills from the settings.
 
+mod calls;
 mod key;
 mod model;
 mod reference;
@@ -16,6 +17,7 @@ mod table;
 #[cfg(test)]
 pub(crate) use table::for_every_key;
 
+pub use calls::{CallsValue, MOST_CALLS};
 pub use key::{KEYS, Key, find};
 pub use model::{CallKeys, Exclude, Matrix, Sample, ScenarioFile, When};
 pub use reference::reference;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::calls::CallsValue;
 use super::table::for_every_key;
 use crate::values::{self, AnyOf, Combination, Placed, Value};
 

@@ -3,16 +3,17 @@
 use collectives::{DType, Data, GroupSpec, Shape};
 use kernels::Kernel;
 
+use super::calls::CallsValue;
 use super::key::find;
 use super::model::{CallKeys, Matrix, ScenarioFile};
 use super::table::for_every_key;
-use crate::values::{self, CallsValue, Place, Placed, Value};
+use crate::values::{self, Place, Placed, Value};
 
 /// Defaults that depend on the kernel.
 mod defaults {
     use kernels::Kernel;
 
-    use crate::case::Mode;
+    use crate::mode::Mode;
     use crate::values::{ModesValue, OpValue, VariantName};
 
     pub(super) fn variant(kernel: &Kernel) -> VariantName {

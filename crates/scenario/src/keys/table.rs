@@ -47,9 +47,9 @@ macro_rules! for_every_key {
             guard_bytes: u64,
                 "Bytes of poison in front of, between and behind regions.",
                 default("4096", |_| 4096), axis("guard");
-            calls: values::CallsValue,
+            calls: CallsValue,
                 "The sequence of calls on the same heaps: how many, or what differs in each.",
-                default("1", |_| values::CallsValue::Count(1)), axis("calls");
+                default("1", |_| CallsValue::Count(1)), axis("calls");
             in_place: bool,
                 "Whether the input is the rank's own part of the output, or the output its own part of \
                  the input.",

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use regex_lite::Regex;
 
 use super::expanded;
-use crate::case::{Case, Mode};
+use crate::case::Case;
 use crate::filter::{Expression, Field, Pattern};
 use crate::keys::KEYS;
+use crate::mode::Mode;
 
 /// Cases that the atoms below tell apart.
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {

@@ -7,8 +7,8 @@ use collectives::{DType, Data, GroupSpec, Op, Shape, Tile};
 use kernels::Kernel;
 use proptest::prelude::*;
 
-use crate::case::Mode;
-use crate::keys::{CallKeys, Settings};
+use crate::keys::{CallKeys, CallsValue, Settings};
+use crate::mode::Mode;
 use crate::values::*;
 
 /// A type whose values can be drawn.

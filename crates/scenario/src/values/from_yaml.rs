@@ -112,7 +112,7 @@ macro_rules! deserialize {
     ($($type:ty),*) => {$(
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::values::from_yaml::read(deserializer)
+                $crate::values::read(deserializer)
             }
         }
     )*};

@@ -6,7 +6,6 @@
 //! own line and column; what depends on other keys is checked by [`crate::expand`](mod@crate::expand).
 
 mod any_of;
-mod calls;
 mod counts;
 mod from_yaml;
 mod group;
@@ -18,9 +17,9 @@ mod shapes;
 mod value;
 
 pub use any_of::AnyOf;
-pub use calls::{CallsValue, MOST_CALLS};
 pub use counts::{CountsValue, ScalarsValue};
 pub use from_yaml::{FromYaml, OrDefault};
+pub(crate) use from_yaml::{deserialize, elements, read};
 pub use group::GroupValue;
 pub use layout::{LayoutValue, RegionValue};
 pub use names::{DTypeValue, DataValue, ModesValue, OpValue, VariantName};

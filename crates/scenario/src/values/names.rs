@@ -8,7 +8,7 @@ use serde::de::SeqAccess;
 
 use super::from_yaml::{FromYaml, deserialize, elements, with_nearest};
 use super::value::{Value, scalar};
-use crate::case::Mode;
+use crate::mode::Mode;
 
 /// The name of a variant, as the kernel's manifest gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]

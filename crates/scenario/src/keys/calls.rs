@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, SeqAccess};
 
-use super::from_yaml::{FromYaml, deserialize, elements};
-use super::value::Value;
-use crate::keys::CallKeys;
+use super::model::CallKeys;
+use crate::values::{FromYaml, Value, deserialize, elements};
 
 /// No case has more calls.
 pub const MOST_CALLS: u32 = 1000;
