@@ -54,7 +54,7 @@ impl Expression {
         if text.len() > LONGEST {
             return Err(format!("an expression of {} characters (at most {LONGEST})", text.len()));
         }
-        let root = whole(text, sum).map_err(|error| error.to_string())?;
+        let root = whole(text, LONGEST / 2, sum).map_err(|error| error.to_string())?;
         Ok(Expression { text: text.trim().to_owned(), root })
     }
 

@@ -10,9 +10,6 @@ use winnow::stream::{LocatingSlice, Location as _, Stream as _};
 use winnow::token::take_while;
 use winnow::{ModalResult, Parser};
 
-/// Deeper parentheses are refused: each costs stack.
-const DEEPEST: usize = 500;
-
 /// What is left of a text, and where that stands.
 pub type Input<'a> = LocatingSlice<&'a str>;
 
@@ -51,12 +48,13 @@ pub struct GrammarError {
     pub column: usize,
 }
 
-/// Parses a whole text.
+/// Parses a whole text, in which at most `deepest` parentheses are open at once: each costs stack.
 ///
 /// # Errors
 /// What is wrong, and at which column.
 pub fn whole<'a, T>(
     text: &'a str,
+    deepest: usize,
     parser: fn(&mut Input<'a>) -> Parsed<T>,
 ) -> Result<T, GrammarError> {
     let error = |Refusal { at, reason }: Refusal| GrammarError {
@@ -64,8 +62,8 @@ pub fn whole<'a, T>(
         reason,
         column: text[..at].chars().count() + 1,
     };
-    if let Some(at) = too_deep(text) {
-        let reason = format!("more than {DEEPEST} parentheses are open");
+    if let Some(at) = too_deep(text, deepest) {
+        let reason = format!("more than {deepest} parentheses are open");
         return Err(error(Refusal { at, reason }));
     }
     let mut input = Input::new(text);
@@ -87,7 +85,7 @@ pub fn whole<'a, T>(
 }
 
 /// Where a text opens one parenthesis too many.
-fn too_deep(text: &str) -> Option<usize> {
+fn too_deep(text: &str, deepest: usize) -> Option<usize> {
     let mut open = 0usize;
     text.char_indices().find_map(|(at, c)| {
         match c {
@@ -95,7 +93,7 @@ fn too_deep(text: &str) -> Option<usize> {
             ')' => open = open.saturating_sub(1),
             _ => {}
         }
-        (open > DEEPEST).then_some(at)
+        (open > deepest).then_some(at)
     })
 }
 

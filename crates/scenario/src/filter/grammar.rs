@@ -15,6 +15,9 @@ use crate::keys::{KEYS, find};
 /// A longer expression is refused.
 const LONGEST: usize = 4000;
 
+/// More open parentheses are refused.
+const DEEPEST: usize = 200;
+
 /// An expression that does not parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
@@ -35,7 +38,7 @@ impl Expression {
         if text.len() > LONGEST {
             return Err(FilterError::TooLong(text.chars().take(20).collect()));
         }
-        Ok(whole(text, or)?)
+        Ok(whole(text, DEEPEST, or)?)
     }
 }
 
@@ -170,8 +173,11 @@ mod tests {
         assert!(error.to_string().contains("too long"), "{error}");
         let deep = format!("{}all(){}", "(".repeat(1900), ")".repeat(1900));
         let error = Expression::parse(&deep).unwrap_err();
-        assert!(error.to_string().contains("parentheses are open at column 501"), "{error}");
-        let deep = format!("{}all(){}", "(".repeat(499), ")".repeat(499));
+        assert!(
+            error.to_string().contains("more than 200 parentheses are open at column 201"),
+            "{error}"
+        );
+        let deep = format!("{}all(){}", "(".repeat(200), ")".repeat(200));
         assert_eq!(Expression::parse(&deep), Ok(Expression::All));
     }
 }
