@@ -9,8 +9,8 @@ use scenario::{Case, Mode, Reason};
 
 use crate::config::{RunConfig, patience};
 use crate::job::Job;
+use crate::once;
 use crate::tell::Context;
-use crate::ways::write_once;
 
 /// A case that can be attempted, in one mode. Nothing of it changes.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ fn does_not_fit(case: &Case, config: &RunConfig, plan: &HeapPlan) -> Option<Reas
             format!("{} that may be used", show_bytes(budget)),
         ));
     }
-    let (found, most) = write_once::too_many(&case.problem, plan).filter(|_| case.write_once)?;
+    let (found, most) = once::too_many(&case.problem, plan).filter(|_| case.write_once)?;
     let needed = format!("at most {most} elements of outputs (write_once)");
     Some(Reason::new(needed, found.to_string()))
 }

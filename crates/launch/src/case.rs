@@ -1,12 +1,12 @@
 //! The way of a case: admit, attempt, judge.
 
-use collectives::FindingKind;
 use scenario::{Case, Mode};
 use verdict::{CaseResult, Verdict};
 
 use crate::admit::{Observe, admit};
 use crate::attempt::Ranks;
 use crate::config::RunConfig;
+use crate::loss::is_loss;
 use crate::tally::Tally;
 use crate::ways;
 
@@ -37,25 +37,4 @@ fn leave(ranks: &mut dyn Ranks, result: &CaseResult, config: &RunConfig) {
         ranks.stop();
     }
     ranks.release();
-}
-
-/// Whether a finding means that heaps are not worth judging.
-pub(crate) fn is_loss(kind: FindingKind) -> bool {
-    matches!(
-        kind,
-        FindingKind::Crashed
-            | FindingKind::Timeout
-            | FindingKind::OutOfBounds
-            | FindingKind::MisalignedAccess
-            | FindingKind::MissingRank
-            | FindingKind::ProtocolError
-            | FindingKind::Deadlock
-            | FindingKind::LaunchMismatch
-            | FindingKind::CompileFailed
-    )
-}
-
-/// Whether a finding means that the process of all ranks has ended.
-pub(crate) fn loses_process(kind: FindingKind) -> bool {
-    is_loss(kind) && kind != FindingKind::Deadlock
 }

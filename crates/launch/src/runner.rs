@@ -12,7 +12,7 @@ use scenario::{Case, Mode};
 use crate::case::run_case;
 use crate::config::RunConfig;
 use crate::tally::{device_lost, interrupted};
-use ranks::pool::{Pool, PoolError};
+use ranks::{Pool, PoolError};
 use verdict::{CaseResult, Environment, Event, Summary};
 
 /// Cases in their modes.

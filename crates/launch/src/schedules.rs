@@ -3,12 +3,9 @@
 use std::time::Duration;
 
 use collectives::Rank;
-use device::{Interleave, Interleaving};
+use device::Interleave;
 use simt::{Branch, Late, ThreadId, Turn};
 use verdict::{KernelThread, Switch};
-
-use crate::admit::Admitted;
-use crate::attempt::Knobs;
 
 /// How interleavings are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,31 +56,10 @@ impl Interleaves {
     }
 
     /// The one of a call for the process of `rank` (any, where all ranks share one).
-    fn of(&self, call: usize, rank: Rank) -> Interleave {
+    pub(crate) fn of(&self, call: usize, rank: Rank) -> Interleave {
         match self.only {
             Some(only) if only != rank => Interleave::Seed,
             _ => self.calls[call.min(self.calls.len() - 1)].clone(),
-        }
-    }
-}
-
-impl Admitted<'_> {
-    /// How the launches of the process of `rank` run in a call: kernels that wait need everybody at once.
-    pub(crate) fn interleaving(&self, knobs: &Knobs, call: usize, rank: Rank) -> Interleaving {
-        if !self.together {
-            return Interleaving::Sequential;
-        }
-        let schedules = &self.config.schedules;
-        let most = self.jobs[call].launches.iter().map(|launch| launch.grid).max().unwrap_or(1);
-        let residency = schedules.residency.or(self.case.residency);
-        // Races are looked for in one process only: order may come from a rank in another process.
-        let alone = self.alone();
-        Interleaving::CoResident {
-            resident_blocks: residency.map_or(most, |residency| residency.min(most)),
-            seed: knobs.seed,
-            plan: knobs.interleaves.of(call, rank),
-            race: schedules.race && alone,
-            weak: schedules.weak && alone,
         }
     }
 }

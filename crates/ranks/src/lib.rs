@@ -6,6 +6,7 @@
 
 pub mod budget;
 pub mod command;
+mod error;
 pub mod heaps;
 pub mod orphans;
 pub mod pool;
@@ -14,7 +15,8 @@ pub mod process;
 pub mod target;
 pub mod worker;
 
-pub use pool::{Pool, PoolError};
+pub use error::PoolError;
+pub use pool::Pool;
 pub use process::{Cause, Loss, Running};
 pub use target::Target;
 pub use worker::rank_main;

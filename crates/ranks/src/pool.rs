@@ -10,6 +10,7 @@ use collectives::rank::MAX_WORLD;
 use ipc::{Board, RankEntry};
 
 use crate::command::{Command, PROTOCOL, Reply};
+use crate::error::{HELLO, PoolError};
 use crate::heaps::{HeapOwner, RemoteHeaps, SharedHeaps};
 use crate::orphans;
 use crate::process::{self, BOARD_FD, ChildProcess, Loss, Spawn};
@@ -17,36 +18,6 @@ use crate::target::Target;
 
 /// Environment variable that marks a pool's processes.
 pub const MARK: &str = "RANKCHECK_POOL";
-/// How long a process may take to say hello; a GPU's driver takes its time.
-pub const HELLO: Duration = Duration::from_secs(20);
-
-/// A pool that cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum PoolError {
-    /// The system refuses.
-    #[error("{what}: {reason}")]
-    System {
-        /// What was tried.
-        what: String,
-        /// Why not.
-        reason: String,
-    },
-    /// The device is lost: nothing more can run on it.
-    #[error("{0}")]
-    DeviceLost(String),
-    /// What should run does not fit the device.
-    #[error("needs {needed}, found {found}")]
-    DoesNotFit {
-        /// What it needs.
-        needed: String,
-        /// What there is.
-        found: String,
-    },
-    /// Ctrl-C.
-    #[error("interrupted")]
-    Interrupted,
-}
-
 /// Rank processes and their heaps.
 #[derive(Debug)]
 pub struct Pool {

@@ -12,7 +12,7 @@ use ipc::{Board, frames};
 use kernels::DeviceName;
 use serde::{Deserialize, Serialize};
 
-use crate::pool::PoolError;
+use crate::error::PoolError;
 use crate::process::{self, ChildProcess, Spawn};
 
 /// The child's argument behind its number.

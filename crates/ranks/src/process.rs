@@ -20,7 +20,7 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::pool::PoolError;
+use crate::error::PoolError;
 
 /// First argument of a rank process.
 pub const MARKER: &str = "rankcheck-rank-process";

@@ -10,7 +10,7 @@ use kernels::DeviceName;
 
 pub use nvrtc::{Nvrtc, OVERRIDE};
 
-use crate::vendors::Vendor;
+use crate::gpu::vendor::Vendor;
 use driver::Driver;
 
 /// NVIDIA, as a vendor of GPUs.

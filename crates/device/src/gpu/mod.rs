@@ -10,6 +10,7 @@ pub mod fake;
 mod heaps;
 #[cfg(test)]
 mod tests;
+pub mod vendor;
 pub mod verifier;
 
 pub use device::GpuDevice;

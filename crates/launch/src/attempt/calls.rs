@@ -4,13 +4,14 @@ use collectives::{Finding, FindingKind, Rank};
 use ranks::PoolError;
 use ranks::command::{Command, Reply, Start};
 
+use super::interleaving::interleaving;
 use super::knobs::{Knobs, Watch};
 use super::ran::{CallRan, Ran};
 use super::ranks::Ranks;
 use super::{launched, replies};
 use crate::admit::Admitted;
-use crate::case::is_loss;
-use crate::ways::write_once;
+use crate::loss::is_loss;
+use crate::once;
 
 /// Runs the whole sequence of calls once, up to the first call that is wrong.
 ///
@@ -39,8 +40,8 @@ pub fn attempt(
             add_wrong_bytes(&mut ran.findings, wrong);
         }
         if knobs.watch == Watch::EveryOutput && ran.is_right() {
-            let watched = write_once::watched(problem, plan, call);
-            ran.findings = write_once::findings(&admitted.context(call), &watched, &ran.writes);
+            let watched = once::watched(problem, plan, call);
+            ran.findings = once::findings(&admitted.context(call), &watched, &ran.writes);
         }
         if !ran.is_right() {
             return Ok(ran);
@@ -122,7 +123,7 @@ fn launch(
     let active = processes(admitted, &members);
     ran.launches += launches.len() as u64;
     if admitted.alone() {
-        let interleaving = admitted.interleaving(knobs, call, Rank(0));
+        let interleaving = interleaving(admitted, knobs, call, Rank(0));
         let watched = watched(admitted, knobs, call);
         ranks.tell(0, &Command::Launch { launches, interleaving, start: None, watched });
     } else {
@@ -133,7 +134,7 @@ fn launch(
         });
         for launch in launches {
             let process = launch.rank.index();
-            let interleaving = admitted.interleaving(knobs, call, launch.rank);
+            let interleaving = interleaving(admitted, knobs, call, launch.rank);
             let (launches, watched) = (vec![launch], Vec::new());
             ranks.tell(process, &Command::Launch { launches, interleaving, start, watched });
         }
@@ -156,6 +157,6 @@ fn watched(admitted: &Admitted<'_>, knobs: &Knobs, call: usize) -> Vec<device::W
     match &knobs.watch {
         Watch::Nothing => Vec::new(),
         Watch::Bytes(bytes) => bytes.clone(),
-        Watch::EveryOutput => write_once::watched(&admitted.case.problem, &admitted.plan, call),
+        Watch::EveryOutput => once::watched(&admitted.case.problem, &admitted.plan, call),
     }
 }

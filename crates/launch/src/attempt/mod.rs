@@ -1,6 +1,7 @@
 //! One run of a case's calls: what happened, without a verdict.
 
 mod calls;
+mod interleaving;
 mod knobs;
 mod launched;
 mod ran;

@@ -6,7 +6,7 @@ use ranks::PoolError;
 use super::failure;
 use crate::admit::Admitted;
 use crate::attempt::{Knobs, Ranks, attempt};
-use crate::case::loses_process;
+use crate::loss::loses_process;
 use crate::schedules::Interleaves;
 use crate::tally::Tally;
 

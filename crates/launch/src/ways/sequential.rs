@@ -6,7 +6,7 @@ use ranks::PoolError;
 use super::failure;
 use crate::admit::Admitted;
 use crate::attempt::{Knobs, Ranks, attempt};
-use crate::case::is_loss;
+use crate::loss::is_loss;
 use crate::orders::{Orders, first_few, show};
 use crate::tally::Tally;
 

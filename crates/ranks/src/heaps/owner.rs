@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use collectives::{Finding, HeapPlan, Problem, Rank};
 use ipc::HeapHandle;
 
-use crate::pool::PoolError;
+use crate::error::PoolError;
 
 /// Owns one heap a rank: makes room, fills, compares.
 ///

@@ -13,7 +13,7 @@ use super::HeapOwner;
 use super::message::{Answer, Ask, BEHIND, NUMBER, ROLE};
 use super::speed::Speeds;
 use crate::command::PROTOCOL;
-use crate::pool::{HELLO, PoolError};
+use crate::error::{HELLO, PoolError};
 use crate::process::{self, BOARD_FD, ChildProcess, Spawn};
 use crate::target::Target;
 

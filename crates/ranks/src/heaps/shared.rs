@@ -6,7 +6,7 @@ use collectives::{Finding, HeapPlan, Problem, Rank, image, verify};
 use ipc::{HeapHandle, SharedMemory};
 
 use super::HeapOwner;
-use crate::pool::PoolError;
+use crate::error::PoolError;
 
 /// Descriptor of rank 0's heap in a rank process; the others follow.
 const FIRST_HEAP_FD: i32 = 10;

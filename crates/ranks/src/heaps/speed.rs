@@ -11,7 +11,7 @@ use ipc::Board;
 use serde::{Deserialize, Serialize};
 
 use super::{HeapOwner as _, RemoteHeaps};
-use crate::pool::PoolError;
+use crate::error::PoolError;
 use crate::target::Target;
 
 /// Each figure is the median of so many runs.
