@@ -74,6 +74,41 @@ pub struct WatchedByte {
     pub offset: u64,
 }
 
+/// What a device watches while launches run. It is one thing at a time, because each needs all the
+/// accesses that kernels report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch<'a> {
+    /// Nothing: kernels run at their own speed.
+    Nothing,
+    /// The last write to each of these bytes.
+    Writers(&'a [WatchedByte]),
+    /// The place of its kernel at which the rank is late, by a time.
+    Delay(Late, Duration),
+    /// Data races between ranks and threads.
+    Races {
+        /// The seed by which plain stores show late and out of order; absent where they show at
+        /// once.
+        late_stores: Option<u64>,
+    },
+}
+
+impl<'a> Watch<'a> {
+    /// What a launch watches: bytes whose writers are wanted, else a delay, else data races.
+    pub fn of(interleaving: &Interleaving, watched: &'a [WatchedByte]) -> Watch<'a> {
+        match interleaving {
+            _ if !watched.is_empty() => Watch::Writers(watched),
+            Interleaving::CoResident { plan: Interleave::Late(late, time), .. } => {
+                Watch::Delay(*late, *time)
+            }
+            Interleaving::CoResident { weak: true, seed, .. } => {
+                Watch::Races { late_stores: Some(*seed) }
+            }
+            Interleaving::CoResident { race: true, .. } => Watch::Races { late_stores: None },
+            Interleaving::CoResident { .. } | Interleaving::Sequential => Watch::Nothing,
+        }
+    }
+}
+
 /// What a set of launches left, memory aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
@@ -147,4 +182,38 @@ pub trait Device {
         interleaving: Interleaving,
         watched: &[WatchedByte],
     ) -> Result<Launched, DeviceError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    const BYTES: [WatchedByte; 1] = [WatchedByte { rank: Rank(0), offset: 8 }];
+    const DELAY: (Late, Duration) = (Late::ALL[0], Duration::from_millis(5));
+
+    fn at_once(late: bool, race: bool, weak: bool) -> Interleaving {
+        let plan = match late {
+            true => Interleave::Late(DELAY.0, DELAY.1),
+            false => Interleave::Recorded,
+        };
+        Interleaving::CoResident { resident_blocks: 1, seed: 9, plan, race, weak }
+    }
+
+    #[rstest]
+    #[case(Interleaving::Sequential, &[], Watch::Nothing)]
+    #[case(at_once(false, false, false), &[], Watch::Nothing)]
+    #[case(at_once(false, true, false), &[], Watch::Races { late_stores: None })]
+    #[case(at_once(false, false, true), &[], Watch::Races { late_stores: Some(9) })]
+    #[case(at_once(false, true, true), &[], Watch::Races { late_stores: Some(9) })]
+    #[case(at_once(true, true, true), &[], Watch::Delay(DELAY.0, DELAY.1))]
+    #[case(at_once(true, true, true), &BYTES, Watch::Writers(&BYTES))]
+    #[case(Interleaving::Sequential, &BYTES, Watch::Writers(&BYTES))]
+    fn one_thing_is_watched_at_a_time(
+        #[case] interleaving: Interleaving,
+        #[case] watched: &[WatchedByte],
+        #[case] expected: Watch<'_>,
+    ) {
+        assert_eq!(Watch::of(&interleaving, watched), expected);
+    }
 }

@@ -100,6 +100,11 @@ pub enum Fault {
 }
 
 impl DeviceError {
+    /// The system's refusal of something that was tried.
+    pub(crate) fn system(what: &str, error: &dyn std::fmt::Display) -> DeviceError {
+        DeviceError::System { what: what.to_owned(), reason: error.to_string() }
+    }
+
     /// The error of a driver behind a launch of `rank`'s kernel: its fault where the kernel did
     /// something, else the driver's refusal.
     pub(crate) fn of_kernel(error: DriverError, rank: Option<Rank>) -> DeviceError {

@@ -19,5 +19,5 @@ mod library;
 pub mod vendors;
 
 pub use capabilities::Capabilities;
-pub use contract::{Device, Interleave, Interleaving, Launch, Launched, WatchedByte};
+pub use contract::{Device, Interleave, Interleaving, Launch, Launched, Watch, WatchedByte};
 pub use error::{DeviceError, DriverError, Fault, MissingLibrary};

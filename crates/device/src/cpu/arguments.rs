@@ -6,7 +6,6 @@
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-use super::system;
 use crate::DeviceError;
 use crate::arguments::{PAGE, Pages, TRAP_ADDRESS, TRAP_NUMBER};
 
@@ -58,7 +57,8 @@ impl Pages for ArgumentPages {
             // SAFETY: two pages in a part of the address space that is kept for arguments; the
             // kernel refuses if something is mapped there.
             let page = unsafe { mmap_anonymous(place as *mut _, 2 * PAGE, protection, flags) }
-                .map_err(|e| system("memory for arguments", &e))? as usize;
+                .map_err(|e| DeviceError::system("memory for arguments", &e))?
+                as usize;
             self.pages.push(page);
             protect(page + PAGE, MprotectFlags::empty())?;
         }
@@ -84,7 +84,8 @@ impl Drop for ArgumentPages {
 
 fn protect(page: usize, flags: MprotectFlags) -> Result<(), DeviceError> {
     // SAFETY: one whole page of a mapping of this module.
-    unsafe { mprotect(page as *mut _, PAGE, flags) }.map_err(|e| system("protecting arguments", &e))
+    unsafe { mprotect(page as *mut _, PAGE, flags) }
+        .map_err(|e| DeviceError::system("protecting arguments", &e))
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use collectives::Rank;
 use collectives::rank::MAX_WORLD;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mprotect, munmap};
 
-use super::system;
 use crate::DeviceError;
 
 const FIRST: u64 = 0x1000_0000_0000;
@@ -60,17 +59,21 @@ impl MappedHeap {
         address: u64,
         bytes: u64,
     ) -> Result<MappedHeap, DeviceError> {
-        let capacity =
-            rustix::fs::fstat(fd).map_err(|e| system("a heap's size", &e))?.st_size as u64;
+        let capacity = rustix::fs::fstat(fd)
+            .map_err(|e| DeviceError::system("a heap's size", &e))?
+            .st_size as u64;
         if bytes > capacity || capacity > HEAP_SPACING / 2 {
-            return Err(system("mapping a heap", &format!("{bytes} of {capacity} bytes")));
+            return Err(DeviceError::system(
+                "mapping a heap",
+                &format!("{bytes} of {capacity} bytes"),
+            ));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
         // SAFETY: the address lies in a part of the address space that this process keeps for
         // heaps, and the kernel refuses if something is mapped there.
         unsafe { mmap(address as *mut _, capacity as usize, protection, flags, fd, 0) }
-            .map_err(|e| system("mapping a heap at its address", &e))?;
+            .map_err(|e| DeviceError::system("mapping a heap at its address", &e))?;
         let mut heap = MappedHeap { address, capacity, bytes: capacity, gaps: Vec::new() };
         heap.resize(bytes)?;
         Ok(heap)
@@ -119,7 +122,7 @@ impl MappedHeap {
         let start = (self.address + range.start) as *mut _;
         // SAFETY: a part of this heap's own mapping; heaps are a multiple of the page size.
         unsafe { mprotect(start, (range.end - range.start) as usize, flags) }
-            .map_err(|e| system("protecting a heap's end", &e))
+            .map_err(|e| DeviceError::system("protecting a heap's end", &e))
     }
 }
 
