@@ -1,8 +1,8 @@
 //! What people and CI read, compared with committed files. The run in `recorded/results.json` has
 //! passes, failures, an unsupported case and one that was not run.
 //!
-//! To accept a change: `UPDATE_SNAPSHOTS=1 cargo test -p report --test snapshots`, then read the
-//! difference.
+//! To accept a change: `INSTA_UPDATE=always cargo test -p report --test snapshots` (or `cargo insta
+//! review`), then read the difference.
 
 use std::path::{Path, PathBuf};
 
@@ -26,15 +26,6 @@ fn recorded() -> Recorded {
     serde_json::from_str(&text).unwrap()
 }
 
-fn matches(name: &str, text: &str) {
-    let file = folder().join(name);
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(&file, text).unwrap();
-    }
-    let committed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(committed == text, "{name} differs; it now reads:\n{text}");
-}
-
 /// What a reporter writes for the recorded run.
 fn report(make: fn(ReportFile) -> Box<dyn Reporter>) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -55,19 +46,20 @@ fn a_failure_for_people() {
     let cases = recorded().cases;
     let failed: Vec<&CaseResult> =
         cases.iter().filter(|case| case.verdict == verdict::Verdict::Fail).take(2).collect();
-    matches("failures.txt", &failed.into_iter().map(failure_text).collect::<Vec<_>>().join("\n"));
+    let texts: Vec<String> = failed.into_iter().map(failure_text).collect();
+    insta::assert_snapshot!("failures", texts.join("\n"));
 }
 
 #[test]
 fn markdown() {
     let text = report(|file| Box::new(Markdown::new(file)));
     assert!(text.lines().count() <= 25);
-    matches("summary.md", &text);
+    insta::assert_snapshot!("summary", text);
 }
 
 #[test]
 fn junit() {
-    matches("junit.xml", &report(|file| Box::new(Junit::new(file))));
+    insta::assert_snapshot!("junit", report(|file| Box::new(Junit::new(file))));
 }
 
 #[test]
