@@ -19,7 +19,7 @@ pub enum Ask {
     List(Vec<String>),
     /// Open a case; together with all other ranks.
     Open {
-        /// As listed.
+        /// The case's name, as it was listed.
         name: String,
         /// Who is judged.
         program: Program,
@@ -63,7 +63,7 @@ pub struct Program {
 /// A heap that a guest uses for a rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachedHeap {
-    /// Whose.
+    /// The rank whose heap it is.
     pub rank: Rank,
     /// `Memfd`: the judge's own memory, nothing to copy. `Host`: the guest's memory, whose image it
     /// copies to the judge's. A device's handle will let the judge look for itself.
@@ -86,11 +86,11 @@ pub struct Step {
 /// What a program says it launched; `None` where it has no such thing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostLaunch {
-    /// The entry.
+    /// The entry's name.
     pub entry: Option<String>,
-    /// The tile.
+    /// The tile, in rows and columns.
     pub tile: Option<Tile>,
-    /// The blocks.
+    /// The number of blocks.
     pub blocks: Option<u32>,
     /// The threads a block.
     pub threads: Option<u32>,
@@ -101,7 +101,7 @@ pub struct HostLaunch {
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
-    /// For people.
+    /// As text for people.
     Text,
     /// `rankcheck.run/1`.
     Json,
@@ -125,7 +125,7 @@ pub enum Answer {
         /// Nothing was wrong.
         right: bool,
     },
-    /// A result.
+    /// A result as text.
     Text(String),
     /// What was asked makes no sense; the guest may ask something else.
     Refused(String),
@@ -136,7 +136,7 @@ pub enum Answer {
 /// A case, as a guest needs it to fill heaps and to launch. Nothing that is expected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// As listed.
+    /// The case's name, as it was listed.
     pub name: String,
     /// The pure part.
     pub problem: Problem,

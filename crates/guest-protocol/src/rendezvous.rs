@@ -31,7 +31,7 @@ const JOBS: [&str; 6] = [
 /// This process among its ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Its rank.
+    /// The rank of this process in the world.
     pub rank: Rank,
     /// How many ranks there are.
     pub world: u32,
@@ -90,7 +90,7 @@ pub fn listen(socket: &str) -> std::io::Result<UnixListener> {
 /// Connects to a judge's socket.
 ///
 /// # Errors
-/// Nobody listens.
+/// No process listens there.
 pub fn connect(socket: &str) -> std::io::Result<UnixStream> {
     UnixStream::connect_addr(&SocketAddr::from_abstract_name(socket)?)
 }

@@ -10,7 +10,7 @@ use crate::guest::expect;
 use crate::heap::{Heap, OwnMemory};
 use crate::info::Region;
 
-/// See the module.
+/// A case that is open in this process.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) opened: Opened,

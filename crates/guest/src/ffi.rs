@@ -237,7 +237,8 @@ pub unsafe extern "C" fn rankcheck_region(
     out: *mut Region,
 ) -> c_int {
     let body = |guest: &mut Guest| {
-        // SAFETY: as in `rankcheck_call`; the name is a C string or null.
+        // SAFETY: the caller promises, in the header, that the session is one of ours and that the name is
+        // null or a C string.
         let (out, name) = unsafe { (out.as_mut(), text(name)?) };
         let out = out.ok_or("the structure is null")?;
         check_size(out.size, size_of::<Region>(), "rankcheck_region_info")?;

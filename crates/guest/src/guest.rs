@@ -18,7 +18,7 @@ const ALONE: &str = "--alone";
 /// The judge of this process, where it has all ranks: sessions share it, and so its reports.
 static JUDGE: Mutex<Weak<Mutex<Connection>>> = Mutex::new(Weak::new());
 
-/// See the module.
+/// A program that has found its judge.
 #[derive(Debug)]
 pub(crate) struct Guest {
     connection: Arc<Mutex<Connection>>,

@@ -89,7 +89,9 @@ impl Heap {
     pub(crate) fn hand_over(&mut self) {
         if let Some(own) = self.own {
             let length = self.image.len() as usize;
-            // SAFETY: as in `bytes_mut`.
+            // SAFETY: the program promises (rankcheck_heap in the header) that `own.address` is valid for
+            // `own.bytes` bytes until the case is over; `Case::set_heap` checked that these are at least
+            // `length`, and no kernel of the program runs while it calls us.
             let bytes = unsafe { std::slice::from_raw_parts(own.address, length) };
             self.image.bytes_mut().copy_from_slice(bytes);
         }

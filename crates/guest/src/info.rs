@@ -49,7 +49,7 @@ pub struct CallInfo {
     pub threads: u32,
     /// Tile that was asked for; 0 leaves it to the program.
     pub tile_m: u64,
-    /// As above.
+    /// Columns of the tile.
     pub tile_n: u64,
     /// Rows of the call's shape, as the scenario has it.
     pub m: u64,
@@ -93,7 +93,7 @@ pub struct Region {
 pub struct Launch {
     /// `sizeof(rankcheck_launch)`, set by the caller.
     pub size: u32,
-    /// Thread blocks.
+    /// The number of thread blocks.
     pub blocks: u32,
     /// Threads a block.
     pub threads: u32,

@@ -76,7 +76,7 @@ pub struct Session<'a> {
     supervised: bool,
     /// How long a call may take, sizes aside.
     timeout: Option<Duration>,
-    /// By arguments.
+    /// The cases that were listed, by the arguments that chose them.
     loaded: BTreeMap<Vec<String>, Cases>,
     current: Option<HostCase>,
     /// Cases that are over.

@@ -63,7 +63,7 @@ pub struct RankEntry {
     phase: AtomicU32,
     entered: AtomicU64,
     left: AtomicU64,
-    /// Last words.
+    /// What the process wrote down before it died or when it was asked.
     pub fault: FaultRecord,
 }
 

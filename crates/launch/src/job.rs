@@ -16,7 +16,7 @@ pub enum JobError {
     Launch {
         /// Which key of the manifest.
         key: &'static str,
-        /// Why.
+        /// What is wrong with it.
         reason: String,
     },
     /// An entry that the object lacks.

@@ -27,7 +27,7 @@ pub struct Options {
 /// Runs cases.
 #[derive(Debug)]
 pub struct Runner {
-    /// How.
+    /// How many at once, and what stops them.
     pub options: Options,
     /// What all cases share.
     pub config: RunConfig,

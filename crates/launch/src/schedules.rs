@@ -10,7 +10,7 @@ use verdict::{KernelThread, Switch};
 /// How interleavings are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// By seeds.
+    /// Each by a seed.
     Seeded,
     /// All of them, as long as they are not too many.
     Exhaustive,

@@ -68,7 +68,7 @@ pub enum Reply {
         protocol: u64,
         /// Which process of the pool.
         process: u32,
-        /// The machine.
+        /// The name of its machine.
         host: String,
     },
     /// Ready for launches.

@@ -13,7 +13,7 @@ pub enum PoolError {
     System {
         /// What was tried.
         what: String,
-        /// Why not.
+        /// The system's answer, in its own words.
         reason: String,
     },
     /// The device is lost: nothing more can run on it.

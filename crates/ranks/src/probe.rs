@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The GPUs of a machine and what drives them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpus {
-    /// By number.
+    /// The GPUs, in the order of their numbers.
     pub gpus: Vec<Gpu>,
     /// The driver that found them.
     pub driver: DriverVersion,

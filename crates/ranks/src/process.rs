@@ -42,7 +42,7 @@ pub(crate) fn system(what: &str) -> impl Fn(std::io::Error) -> PoolError {
 pub enum Cause {
     /// By a signal.
     Signal(i32),
-    /// By itself.
+    /// It ended by itself, with this exit code.
     Exit(i32),
     /// It said something that is no message.
     Garbage(String),
@@ -57,7 +57,7 @@ pub enum Cause {
 pub struct Loss {
     /// Which process of the pool.
     pub process: usize,
-    /// How.
+    /// How it was lost.
     pub cause: Cause,
     /// What it was doing.
     pub phase: Phase,
@@ -72,7 +72,7 @@ pub struct Loss {
 /// A kernel thread that was running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Running {
-    /// Who.
+    /// The thread that ran.
     pub thread: simt::ThreadId,
     /// Offset of the instruction in the object, where it is in the object.
     pub site: Option<usize>,

@@ -27,7 +27,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Which device.
+    /// The kind of device.
     pub fn device(&self) -> DeviceName {
         match self {
             Target::Cpu => DeviceName::Cpu,

@@ -22,10 +22,10 @@ pub struct Knobs {
 /// Bytes whose writers are wanted; for observed objects and one process only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Watch {
-    /// None.
+    /// No byte is watched.
     #[default]
     Nothing,
-    /// These.
+    /// These bytes are watched.
     Bytes(Vec<WatchedByte>),
     /// The first byte of every element of every output: none may be written twice.
     EveryOutput,

@@ -94,7 +94,7 @@ fn as_asked(
 pub struct Asked {
     /// The tile: the requested one, or the variant's default.
     pub tile: Tile,
-    /// The blocks.
+    /// The number of blocks.
     pub blocks: u32,
     /// The threads a block.
     pub threads: u32,

@@ -19,7 +19,7 @@ pub trait Ranks {
     /// # Errors
     /// The system refuses, or a process does not say hello.
     fn reserve(&mut self, ranks: u32, bytes: u64, processes: usize) -> Result<(), PoolError>;
-    /// The heaps.
+    /// The heaps of all ranks, to fill and compare while no rank runs.
     fn heaps(&mut self) -> &mut dyn HeapOwner;
     /// Tells a process to do something. One that is gone is noticed by `gather`.
     fn tell(&mut self, process: usize, command: &Command);

@@ -16,11 +16,11 @@ use ranks::process::{Cause, Loss, Running};
 /// What findings about one launch refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// The problem.
+    /// The case's problem.
     pub problem: &'a Problem,
     /// Its heaps' layout.
     pub plan: &'a HeapPlan,
-    /// Which call.
+    /// The call that was launched, from 0.
     pub call: usize,
     /// The object, for lines.
     pub object: &'a Path,
