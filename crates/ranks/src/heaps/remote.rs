@@ -112,7 +112,9 @@ impl HeapOwner for RemoteHeaps {
         if same && bytes <= self.bytes {
             return Ok(());
         }
-        let room = bytes.max(ROOM).max(self.bytes);
+        // Not the room that other ranks have already: 64 heaps as large as those of eight may not fit. What is
+        // there stays, and counts as much as the smallest.
+        let room = bytes.max(ROOM);
         let room = room.next_power_of_two().min(room.next_multiple_of(256 << 20));
         let ask = Ask::Reserve { gpus: gpus.to_vec(), bytes: room };
         match self.ask(&ask, room * gpus.len() as u64)? {
