@@ -3,6 +3,7 @@
 pub mod litmus;
 pub mod modules;
 pub mod programs;
+pub mod tee;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

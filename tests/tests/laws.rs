@@ -1,12 +1,16 @@
 //! The laws of the design, each with its law patched away by a test double: the double is fooled,
 //! the real judge is not.
 
+use std::collections::HashSet;
+
 use collectives::image::{Generator, Moment, fill, spans};
 use collectives::{
-    Collective, DType, Data, FindingKind, GroupSpec, HeapPlan, Problem, Rank, RegionLayout, Shape,
-    Tile, verify,
+    Collective, DType, Data, FindingKind, GroupSpec, HeapPlan, Problem, RegionLayout, Shape, Tile,
+    verify,
 };
-use rankcheck_tests::{CORRECT, Project};
+use rankcheck_tests::{CORRECT, Project, tee};
+use ranks::command::Command;
+use rstest::rstest;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
 
@@ -67,31 +71,55 @@ fn law_1_ranks_are_never_sent_expected_data() {
     assert!(double, "the double is fooled");
     assert_eq!(heaps.kinds(), [FindingKind::OutputMismatch; 2]);
 
-    // No frame to a rank process holds eight bytes of anybody's fill.
-    let project = Project::with_kernel(BINARY, CORRECT);
-    let said = project.run(&["explain", "t/s/k.base/w2/g0+1x2/f16/9x33/tdefault/bdefault"]);
-    assert_eq!(said.code, Some(0));
-    let command = ranks::command::Command::Launch {
-        launches: vec![device::Launch {
-            rank: Rank(1),
-            entry: 0,
-            grid: 4,
-            threads: 64,
-            shared_bytes: 0,
-            arguments: vec![kernels::Argument::Heap(Rank(1), 4096), kernels::Argument::Null],
-        }],
-        interleaving: device::Interleaving::Sequential,
-        start: Some(ranks::command::Start { ready_at: 2, inside_at: 4 }),
-        watched: Vec::new(),
-    };
-    let mut frame = Vec::new();
-    ipc::frames::send(&mut frame, &command).unwrap();
-    let problem = problem(DType::F32, Data::Keyed);
-    let mut generator = Generator::new(&problem, 0);
-    for rank in problem.ranks() {
-        let row = generator.row(rank, 0).to_vec();
-        assert!(row.windows(8).all(|data| frame.windows(8).all(|sent| sent != data)));
+    // The real harness: what its parent sends, copied on the way, holds no eight bytes of what must
+    // stand in any heap. After a right kernel that is what does stand there.
+    for mode in ["logical", "process"] {
+        let project = Project::with_kernel(BINARY, CORRECT);
+        let (frames, heaps) = (project.path().join("frames"), project.path().join("heaps"));
+        std::fs::create_dir(&frames).unwrap();
+        let arguments = ["run", "--mode", mode, "--keep-heaps", heaps.to_str().unwrap()];
+        let mut command = project.command(&arguments);
+        let said = rankcheck_tests::said(command.env(tee::FOLDER, &frames).output().unwrap());
+        assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+        let mut expected: HashSet<[u8; 8]> = HashSet::new();
+        for heap in std::fs::read_dir(&heaps).unwrap() {
+            let heap = std::fs::read(heap.unwrap().path()).unwrap();
+            expected.extend(heap.windows(8).map(|word| <[u8; 8]>::try_from(word).unwrap()));
+        }
+        assert!(expected.len() > 5000, "{} words of heaps", expected.len());
+        let leaks = |sent: &[u8]| sent.windows(8).any(|word| expected.contains(word));
+
+        let told = tee::copied_frames(&frames).unwrap();
+        assert!(told.len() >= if mode == "process" { 2 } else { 1 }, "{} processes", told.len());
+        for told in &told {
+            let commands = commands(told);
+            let launches =
+                commands.iter().filter(|command| matches!(command, Command::Launch { .. }));
+            assert!(launches.count() > 0, "{mode}: {commands:?}");
+            assert!(!leaks(told), "{mode}: a rank is told what must stand in a heap");
+        }
+
+        // A parent that hands one expected word to a rank, as an argument, is noticed.
+        let word = *expected.iter().next().unwrap();
+        let mut leaking = commands(&told[0]);
+        let launch = leaking.iter_mut().find_map(|command| match command {
+            Command::Launch { launches, .. } => launches.first_mut(),
+            Command::Prepare { .. } | Command::Judged => None,
+        });
+        launch.unwrap().arguments.push(kernels::Argument::Scalar(word.to_vec()));
+        let mut frames = Vec::new();
+        leaking.iter().for_each(|command| ipc::frames::send(&mut frames, command).unwrap());
+        assert!(leaks(&frames), "{mode}: a planted leak is not seen");
     }
+}
+
+/// The commands in a stream of frames, which holds nothing else.
+fn commands(mut frames: &[u8]) -> Vec<Command> {
+    let mut commands = Vec::new();
+    while !frames.is_empty() {
+        commands.push(ipc::frames::receive(&mut frames).expect("a whole frame"));
+    }
+    commands
 }
 
 /// Law 2. Bytes are compared, never tolerances. The double compares values with a tolerance.
@@ -213,6 +241,61 @@ fn law_6_the_kernel_is_proved_to_have_run_as_asked() {
     let silent = tiled("if (m < 0) RC_RECORD_LAUNCH(T, 64, group_size);");
     assert_eq!(silent["findings"][0]["kind"], "kernel_did_not_run", "{silent}");
 }
+
+/// Law 7. A pass says what it does not prove: exactly what is open, for each way in which a case can
+/// be run. The double says what is open whatever was run.
+#[rstest]
+#[case::all_orders(&["--mode", "logical"], "", &[ONE_AFTER_ANOTHER])]
+#[case::some_orders(
+    &["--mode", "logical"], "ranks: 8",
+    &[ONE_AFTER_ANOTHER, "orders of ranks beyond the 10 that ran"]
+)]
+#[case::processes(&["--mode", "process"], "", &["interleavings beyond the one that happened"])]
+#[case::schedules(
+    &["--mode", "logical", "--schedules", "3"], CONCURRENT, &["schedules beyond the 3 that ran"]
+)]
+#[case::without_races(
+    &["--mode", "logical", "--schedules", "3", "--no-race"], CONCURRENT,
+    &["schedules beyond the 3 that ran", "data races (--no-race)"]
+)]
+#[case::every_interleaving(
+    &["--mode", "logical", "--strategy", "exhaustive"], TINY,
+    &["late visibility of relaxed and volatile accesses"]
+)]
+#[case::gaps(
+    &["--mode", "logical"], "layout: {output: {pad_columns: 1000000}}",
+    &["reads and writes near rows only: gaps between rows are judged by fault", ONE_AFTER_ANOTHER]
+)]
+fn law_7_a_pass_says_what_it_does_not_prove(
+    #[case] arguments: &[&str],
+    #[case] scenario: &str,
+    #[case] open: &[&str],
+) {
+    let project = Project::with_kernel(BINARY, CORRECT);
+    if [CONCURRENT, TINY].contains(&scenario) {
+        let manifest = rankcheck_tests::MANIFEST;
+        project.write(
+            "kernels/k.yaml",
+            &manifest.replace("launch:", "requires: [concurrent]\nlaunch:"),
+        );
+    }
+    let of_two = if scenario.contains("ranks:") { "" } else { "ranks: 2\n" };
+    let shape = if scenario == TINY { "" } else { "shape: 9x33\n" };
+    let text = format!("scenario: t/s\nkernel: t/k\ndtype: f16\n{of_two}{shape}{scenario}\n");
+    project.write("scenarios/s.yaml", &text);
+    let (said, report) = project.json(arguments);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let always = ["transport between GPUs", "the host code that launches the kernel in production"];
+    let expected: Vec<&str> = always.iter().chain(open).copied().collect();
+    assert_eq!(report["cases"][0]["verdict"], "pass");
+    assert_eq!(report["cases"][0]["not_proved"], serde_json::json!(expected));
+}
+
+const ONE_AFTER_ANOTHER: &str = "concurrent ranks (they ran one after another)";
+/// A kernel that waits, so that ranks run at once.
+const CONCURRENT: &str = "blocks: 2";
+/// One that is small enough to see every interleaving.
+const TINY: &str = "shape: 1x2\nblocks: 1\nthreads: 2";
 
 /// Law 8. Same object, same seed: same bytes. The double is a run with another seed.
 #[test]

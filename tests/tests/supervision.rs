@@ -114,10 +114,20 @@ fn the_run_goes_on_after_a_lost_rank() {
     assert_eq!(verdicts, ["pass", "pass", "fail", "fail", "pass", "pass"]);
 }
 
-#[test]
-fn what_a_kernel_starts_is_ended_with_the_run() {
-    let project = rank_1_does("if (fork() == 0) { sleep(60); _exit(0); }");
-    project.run(&["run"]);
+/// The kernel goes on when what it has started has written down its process id.
+const FORKS: &str = "int ends[2]; pipe(ends); if (fork() == 0) { FILE* file = fopen(\"started\", \"a\"); \
+    fprintf(file, \"%d\\n\", getpid()); fclose(file); write(ends[1], \"x\", 1); for (;;) pause(); } \
+    char byte; read(ends[0], &byte, 1);";
+
+#[rstest]
+fn what_a_kernel_starts_is_ended_with_the_run(#[values("logical", "process")] mode: &str) {
+    let project = rank_1_does(FORKS);
+    let (said, report) = project.json(&["--mode", mode]);
+    // A process that goes on is nothing that a heap shows: the kernel itself is right.
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert_eq!(report["cases"][0]["verdict"], "pass", "{}", report["cases"][0]);
+    let started = std::fs::read_to_string(project.path().join("started")).unwrap();
+    assert!(started.lines().count() > 0, "the kernel has started nothing");
     assert_nothing_left(&project);
 }
 
