@@ -72,15 +72,17 @@ fn law_1_ranks_are_never_sent_expected_data() {
     assert_eq!(heaps.kinds(), [FindingKind::OutputMismatch; 2]);
 
     // The real harness: what its parent sends, copied on the way, holds no eight bytes of what must
-    // stand in any heap. After a right kernel that is what does stand there.
+    // stand in any heap. After a kernel that is right but for one element that is what does stand there,
+    // and heaps of cases that fail are kept.
+    let one_too_many = "  if (rank == 0 && blockIdx.x == 0 && threadIdx.x == 0) output[n] = 0;\n";
     for mode in ["logical", "process"] {
-        let project = Project::with_kernel(BINARY, CORRECT);
+        let project = Project::with_kernel(BINARY, &(CORRECT.to_owned() + one_too_many));
         let (frames, heaps) = (project.path().join("frames"), project.path().join("heaps"));
         std::fs::create_dir(&frames).unwrap();
         let arguments = ["run", "--mode", mode, "--keep-heaps", heaps.to_str().unwrap()];
         let mut command = project.command(&arguments);
         let said = rankcheck_tests::said(command.env(tee::FOLDER, &frames).output().unwrap());
-        assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+        assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
         let mut expected: HashSet<[u8; 8]> = HashSet::new();
         for heap in std::fs::read_dir(&heaps).unwrap() {
             let heap = std::fs::read(heap.unwrap().path()).unwrap();
@@ -248,7 +250,7 @@ fn law_6_the_kernel_is_proved_to_have_run_as_asked() {
 #[case::all_orders(&["--mode", "logical"], "", &[ONE_AFTER_ANOTHER])]
 #[case::some_orders(
     &["--mode", "logical"], "ranks: 8",
-    &[ONE_AFTER_ANOTHER, "orders of ranks beyond the 10 that ran"]
+    &[ONE_AFTER_ANOTHER, "orders of ranks beyond the 9 that ran"]
 )]
 #[case::processes(&["--mode", "process"], "", &["interleavings beyond the one that happened"])]
 #[case::schedules(
@@ -263,7 +265,7 @@ fn law_6_the_kernel_is_proved_to_have_run_as_asked() {
     &["late visibility of relaxed and volatile accesses"]
 )]
 #[case::gaps(
-    &["--mode", "logical"], "layout: {output: {pad_columns: 1000000}}",
+    &["--mode", "logical"], "shape: 3x64\nlayout: {output: {pad_columns: 16777152}}",
     &["reads and writes near rows only: gaps between rows are judged by fault", ONE_AFTER_ANOTHER]
 )]
 fn law_7_a_pass_says_what_it_does_not_prove(
@@ -280,7 +282,7 @@ fn law_7_a_pass_says_what_it_does_not_prove(
         );
     }
     let of_two = if scenario.contains("ranks:") { "" } else { "ranks: 2\n" };
-    let shape = if scenario == TINY { "" } else { "shape: 9x33\n" };
+    let shape = if scenario.contains("shape:") { "" } else { "shape: 9x33\n" };
     let text = format!("scenario: t/s\nkernel: t/k\ndtype: f16\n{of_two}{shape}{scenario}\n");
     project.write("scenarios/s.yaml", &text);
     let (said, report) = project.json(arguments);
