@@ -1,7 +1,7 @@
 //! What a collective must leave in every byte of every rank's heap.
 //!
 //! Pure: no I/O, no threads, no `unsafe`. A [`Problem`] is laid out once by [`HeapPlan`], filled
-//! by [`image`], and judged by [`verify`] against [`reference`]. Nothing here ever sees a kernel.
+//! by [`image`], and judged by [`verify()`] against [`mod@reference`]. Nothing here ever sees a kernel.
 #![forbid(unsafe_code)]
 
 pub mod arithmetic;

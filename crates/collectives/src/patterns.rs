@@ -43,7 +43,7 @@ fn more_like_them(dtype: DType) -> Vec<u64> {
         | DType::F8E4M3Fn
         | DType::F8E4M3Fnuz
         | DType::F8E5M2
-        | DType::F8E5M2Fnuz => (0..=0xff).map(|number| number * 37 & 0xff).collect(),
+        | DType::F8E5M2Fnuz => (0..=0xff).map(|number| (number * 37) & 0xff).collect(),
         DType::I32 => integer(32),
         DType::I64 => integer(64),
         DType::F16 => float(5, 10),

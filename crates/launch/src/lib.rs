@@ -1,6 +1,6 @@
 //! The way of a case: admitted, attempted, judged.
 //!
-//! [`admit`] lays a case out, builds its objects and resolves its launches: an [`Admitted`] never changes.
+//! [`admit()`] lays a case out, builds its objects and resolves its launches: an [`Admitted`] never changes.
 //! [`attempt`](attempt::attempt) runs its calls once, with [`Knobs`](attempt::Knobs) for all that may differ from
 //! one time to the next, and returns what happened ([`Ran`](attempt::Ran)), no verdict. The [`ways`] decide which
 //! attempts a case needs: orders, schedules, delays, re-runs for writers, shrinking. A [`Tally`] folds attempts

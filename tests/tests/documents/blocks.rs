@@ -55,7 +55,7 @@ pub(crate) fn blocks(page: &str, text: &str) -> Vec<Block> {
             in_list = false;
         }
         assert!(
-            !(line.starts_with("    ") && blank && !in_list && !bare.is_empty()),
+            !line.starts_with("    ") || !blank || in_list || bare.is_empty(),
             "{place}: a block by indentation alone; give it a fence and a tag"
         );
         if bare.starts_with('#') {

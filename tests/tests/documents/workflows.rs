@@ -59,7 +59,7 @@ fn cargo_takes_the_versions_of_the_lock_file() {
     for (name, text) in scripts() {
         for line in text.replace("\\\n", " ").lines() {
             let Some((_, rest)) = line.trim_start().split_once("cargo ") else { continue };
-            let rest = rest.trim_start_matches(|c| c == '+' || c == '"' || c == '$');
+            let rest = rest.trim_start_matches(['+', '"', '$']);
             let takes = reads_the_lock_file.iter().any(|verb| {
                 rest.starts_with(verb)
                     || rest.split_once(' ').is_some_and(|(_, r)| r.starts_with(verb))

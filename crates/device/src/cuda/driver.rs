@@ -225,7 +225,7 @@ impl GpuDriver for &'static Driver {
         let shared_bytes = self.attribute(device, SHARED_BYTES_OPTIN)?;
         let multiprocessors = self.attribute(device, MULTIPROCESSORS)?;
         let limits = Limits { number, multiprocessors, shared_bytes };
-        Ok(Rc::new(Context { driver: *self, handle, limits }))
+        Ok(Rc::new(Context { driver: self, handle, limits }))
     }
 }
 
