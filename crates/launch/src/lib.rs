@@ -13,6 +13,8 @@ pub mod attempt;
 pub mod builder;
 pub mod case;
 pub mod config;
+#[cfg(test)]
+mod fake;
 pub mod job;
 mod loss;
 mod not_proved;
@@ -23,6 +25,9 @@ pub mod schedules;
 mod tally;
 pub mod tell;
 pub mod ways;
+
+#[cfg(test)]
+mod tests;
 
 pub use admit::{Admitted, Refusal, admit};
 pub use case::run_case;
