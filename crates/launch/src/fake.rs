@@ -395,14 +395,3 @@ impl Setting {
         (result, ranks)
     }
 }
-
-/// One GPU, or several, with everything made up.
-pub(crate) fn gpus(gpus: &[u32]) -> Target {
-    let gpus = gpus.to_vec();
-    Target::Gpus { device: DeviceName::Cuda, gpus, verifier: None, sanitizer: None }
-}
-
-/// What is wrong, in order.
-pub(crate) fn kinds(result: &CaseResult) -> Vec<String> {
-    result.findings.iter().map(|finding| finding.kind.to_string()).collect()
-}

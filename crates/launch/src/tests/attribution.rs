@@ -7,7 +7,8 @@ use rstest::rstest;
 use scenario::Mode;
 use simt::{Side, Violation, ViolationKind, Write};
 
-use crate::fake::{Asked, Did, Setting, finished, gpus, kinds, thread, written};
+use super::{gpus, kinds};
+use crate::fake::{Asked, Did, Setting, finished, thread, written};
 
 #[rstest]
 #[case(true, written(thread(3), 1), "")]

@@ -9,7 +9,8 @@ use scenario::Mode;
 use simt::Late;
 use verdict::{How, ProcessesRun, Verdict};
 
-use crate::fake::{Setting, kinds};
+use super::kinds;
+use crate::fake::Setting;
 
 fn setting(kernel: &str) -> Setting {
     let mut setting = Setting::new(kernel, "ranks: 2");

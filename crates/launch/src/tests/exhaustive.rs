@@ -6,8 +6,9 @@ use scenario::Mode;
 use simt::{Act, Next, Operation, Order, Recorded, Scope, Step, ThreadId, Turn};
 use verdict::Verdict;
 
+use super::kinds;
 use crate::Strategy;
-use crate::fake::{Asked, Did, Setting, finished, kinds, thread};
+use crate::fake::{Asked, Did, Setting, finished, thread};
 
 fn setting(keys: &str, count: u64) -> Setting {
     let mut setting = Setting::new("waits", keys);

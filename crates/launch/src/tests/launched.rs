@@ -7,7 +7,8 @@ use scenario::Mode;
 use simt::LaunchRecord;
 use verdict::{LaunchWitness, Verdict};
 
-use crate::fake::{Setting, finished, gpus, kinds};
+use super::{gpus, kinds};
+use crate::fake::{Setting, finished};
 
 const ASKED: LaunchRecord =
     LaunchRecord { tile_m: 1, tile_n: 8, group_size: 1, blocks: 1, threads: 4 };

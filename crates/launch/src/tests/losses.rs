@@ -11,7 +11,8 @@ use rstest::rstest;
 use scenario::{Mode, Reason};
 use verdict::Verdict;
 
-use crate::fake::{Did, FakeRanks, Setting, kinds, loss};
+use super::kinds;
+use crate::fake::{Did, FakeRanks, Setting, loss};
 use crate::run_case;
 
 const DEADLINE: Cause = Cause::Deadline(Duration::from_secs(7));

@@ -11,7 +11,8 @@ use verdict::NotProved::{
 };
 use verdict::Verdict;
 
-use crate::fake::{Setting, finished, gpus};
+use super::gpus;
+use crate::fake::{Setting, finished};
 
 fn delays(ran: usize) -> NotProved {
     OtherDelays { ran, failed: 0 }

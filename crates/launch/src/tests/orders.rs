@@ -6,7 +6,8 @@ use rstest::rstest;
 use scenario::Mode;
 use verdict::{How, OrdersRun, Verdict};
 
-use crate::fake::{Did, Setting, finished, gpus, kinds, loss};
+use super::{gpus, kinds};
+use crate::fake::{Did, Setting, finished, loss};
 
 #[rstest]
 #[case(false, false, 6, true)] // all permutations

@@ -7,7 +7,8 @@ use scenario::Mode;
 use simt::{End, Wait, Waiting};
 use verdict::{How, SchedulesRun, Verdict};
 
-use crate::fake::{Asked, Did, Setting, finished, gpus, kinds, loss, thread};
+use super::{gpus, kinds};
+use crate::fake::{Asked, Did, Setting, finished, loss, thread};
 
 /// What a schedule is said to do; its hash is its seed and 100.
 fn under(asked: &mut Asked<'_>, is_wrong: bool) -> Did {

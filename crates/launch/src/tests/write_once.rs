@@ -4,7 +4,8 @@ use rstest::rstest;
 use scenario::Mode;
 use verdict::{NotProved, Verdict};
 
-use crate::fake::{Setting, finished, gpus, kinds, thread, written};
+use super::{gpus, kinds};
+use crate::fake::{Setting, finished, thread, written};
 
 const ONCE: &str = "ranks: 1\nwrite_once: true";
 
