@@ -7,16 +7,6 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 use rankcheck_tests::modules::Modules;
 
-/// Circles between folders of one crate that stand today, by their files. The list only shrinks.
-const CIRCLES: [&str; 2] = [
-    "kernels: compile/diagnostics.rs compile/toolchain.rs recipe.rs unit/cpu.rs unit/mod.rs",
-    "kernels: expression.rs manifest/arguments.rs manifest/model.rs reduction.rs symbols.rs",
-];
-
-/// Files of more than [`LINES`] lines that stand today. The list only shrinks.
-const LONG: [&str; 3] =
-    ["crates/device/src/cuda/driver.rs", "crates/hosting/src/session.rs", "tests/tests/host.rs"];
-
 /// A longer file is most likely two things.
 const LINES: usize = 400;
 
@@ -156,7 +146,7 @@ fn folders_of_a_crate_make_no_circles() {
         }
     }
     found.sort();
-    assert_eq!(found, CIRCLES, "circles; take one from the list when it is gone, add none");
+    assert!(found.is_empty(), "circles:\n{}", found.join("\n"));
 }
 
 #[test]
@@ -168,5 +158,5 @@ fn no_file_is_longer_than_one_thing_needs() {
         .map(|file| file.strip_prefix(&root).expect("it is inside").display().to_string())
         .collect();
     long.sort();
-    assert_eq!(long, LONG, "over {LINES} lines; take one from the list when it is gone, add none");
+    assert!(long.is_empty(), "over {LINES} lines: {}", long.join(", "));
 }

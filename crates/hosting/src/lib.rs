@@ -8,9 +8,13 @@
 #![forbid(unsafe_code)]
 
 pub mod case;
+mod guests;
 pub mod launched;
+mod listing;
 pub mod ranks;
 pub mod session;
 
 pub use case::{HostCase, never_opened, not_run};
+pub use guests::HELLO;
+pub use listing::Cases;
 pub use session::{Absence, Session, SessionHooks};

@@ -6,8 +6,9 @@
 use collectives::{GroupRank, Rank, RegionName};
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::{ArgumentSpec, On, Over, Pass, ScalarType, TableSpec};
-use crate::symbols::{Scope, nearest};
+use crate::manifest::{ArgumentSpec, FloatValue, On, Over, Pass, ScalarType, TableSpec};
+use crate::scope::Scope;
+use crate::symbols::nearest;
 
 /// Entries behind the end of every table: reading one is a fault that names itself.
 pub const TRAP_ENTRIES: u64 = 16;
@@ -236,4 +237,20 @@ fn table(scope: &Scope<'_>, table: &TableSpec) -> Result<Argument, String> {
         return Err(format!("a table of {} ranks does not fit its length", entries.len()));
     }
     Ok(Argument::Table { entries, entry_bytes: table.element.bytes(), by_value })
+}
+
+impl FloatValue {
+    /// The value.
+    ///
+    /// # Errors
+    /// An expression that has none.
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<f64, String> {
+        match self {
+            FloatValue::Number(number) => Ok(*number),
+            FloatValue::Expression(expression) => expression
+                .evaluate(&|symbol| scope.integer(symbol))
+                .map(|value| value as f64)
+                .map_err(|error| error.to_string()),
+        }
+    }
 }

@@ -13,7 +13,8 @@ pub mod grammar;
 pub mod library;
 pub mod manifest;
 pub mod recipe;
-pub mod reduction;
+mod reduction;
+pub mod scope;
 pub mod symbols;
 mod unit;
 pub mod yaml;
@@ -22,10 +23,11 @@ pub use arguments::{Argument, ArgumentError, TableEntry};
 pub use code::{Code, MissingCode, SourceFile};
 pub use compile::{
     BuildError, Cache, CompileFailure, CompileJob, Compiled, Compiler, CompilerError, Object,
-    ObjectKind, Toolchain, hash, plain_module,
+    Toolchain, hash, plain_module,
 };
 pub use expression::Expression;
 pub use library::{Embedded, Kernel, Library, LibraryError};
 pub use manifest::{DeviceName, Groups, Manifest, Requirement, Variant};
-pub use recipe::{Build, Recipe};
-pub use symbols::Scope;
+pub use recipe::{Build, Recipe, Undefined};
+pub use scope::Scope;
+pub use unit::ObjectKind;

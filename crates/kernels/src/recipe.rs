@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use collectives::{DType, Problem, Tile};
 
-use crate::compile::BuildError;
 use crate::expression::Expression;
 use crate::library::Kernel;
 use crate::manifest::{Define, DefineText, DeviceName, Variant};
@@ -32,6 +31,16 @@ impl Build {
     }
 }
 
+/// A definition of a manifest that has no value for a problem.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("definition {name}: {reason}")]
+pub struct Undefined {
+    /// The definition's name.
+    pub name: String,
+    /// Why it has no value.
+    pub reason: String,
+}
+
 /// Everything that an object depends on, the contents of files and the toolchain aside.
 #[derive(Debug, Clone)]
 pub struct Recipe {
@@ -56,7 +65,7 @@ impl Recipe {
         tile: Tile,
         group_size: u32,
         build: Build,
-    ) -> Result<Recipe, BuildError> {
+    ) -> Result<Recipe, Undefined> {
         let manifest = &kernel.manifest;
         let mut defines = BTreeMap::new();
         let special = manifest.specialise.get(&build.device());
@@ -64,7 +73,7 @@ impl Recipe {
         for (name, define) in all.chain(&variant.defines) {
             let held = manifest.reduction(variant).numerics().held_in(problem.dtype);
             let value = define_value(define, problem, tile, group_size, held)
-                .map_err(|reason| BuildError::Define { name: name.clone(), reason })?;
+                .map_err(|reason| Undefined { name: name.clone(), reason })?;
             defines.insert(name.clone(), value);
         }
         let mut entries: Vec<String> = if variant.defines.is_empty() {

@@ -1,5 +1,6 @@
 //! NVIDIA GPUs: the driver and NVRTC. Nothing is linked: both libraries are loaded at run time.
 
+mod context;
 mod driver;
 mod nvrtc;
 

@@ -1,6 +1,7 @@
 //! What a compiler says, made shorter and turned to the user's own files.
 
 use crate::code::MissingCode;
+use crate::recipe::Undefined;
 use crate::symbols::nearest;
 use crate::unit::ENTRIES;
 
@@ -29,13 +30,8 @@ pub enum BuildError {
         hint: String,
     },
     /// A definition without a value.
-    #[error("definition {name}: {reason}")]
-    Define {
-        /// The definition's name.
-        name: String,
-        /// Why it has no value.
-        reason: String,
-    },
+    #[error(transparent)]
+    Define(#[from] Undefined),
     /// No code for the toolchain's device or architecture: the case is unsupported, not wrong.
     #[error("{} is needed, and there are {}", .0.needed, .0.found)]
     Missing(MissingCode),

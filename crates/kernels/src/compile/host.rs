@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::compiler::{Compiler, FLAGS, LINK};
-use super::hooks::{self, Refused};
-use super::toolchain::{CompileFailure, CompileJob, Compiled, ObjectKind, Toolchain};
+use super::toolchain::{CompileFailure, CompileJob, Compiled, Toolchain};
 use crate::manifest::DeviceName;
 use crate::recipe::Build;
+use crate::unit::ObjectKind;
+use crate::unit::hooks::{self, Refused};
 
 impl Toolchain for Compiler {
     fn device(&self) -> DeviceName {

@@ -6,7 +6,6 @@
 pub mod cache;
 mod compiler;
 mod diagnostics;
-pub(crate) mod hooks;
 mod host;
 mod object;
 mod prune;
@@ -17,4 +16,4 @@ pub use compiler::{Compiler, CompilerError, FLAGS, LINK};
 pub use diagnostics::BuildError;
 pub use object::{Object, plain_module};
 pub use prune::{CacheEntry, Keep, Pruned};
-pub use toolchain::{CompileFailure, CompileJob, Compiled, ObjectKind, Toolchain};
+pub use toolchain::{CompileFailure, CompileJob, Compiled, Toolchain};

@@ -212,9 +212,9 @@ fn headers_in(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::ObjectKind;
     use crate::library::Library;
     use crate::manifest::DeviceName;
+    use crate::unit::ObjectKind;
     use collectives::{Collective, DType, Problem, Shape, Tile};
     use rstest::rstest;
     use std::sync::Mutex;

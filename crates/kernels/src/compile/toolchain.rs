@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::manifest::DeviceName;
 use crate::recipe::Build;
+use crate::unit::ObjectKind;
 
 /// A compiler of kernels for one kind of device.
 ///
@@ -40,15 +41,6 @@ pub trait Toolchain: Debug + Send + Sync {
     /// # Errors
     /// The unit is wrong, or the compiler cannot be used.
     fn compile(&self, job: &CompileJob<'_>) -> Result<Compiled, CompileFailure>;
-}
-
-/// How a device finds the entries in an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ObjectKind {
-    /// A shared object that carries a table of its entries.
-    SharedObject,
-    /// A module of a GPU, whose entries are found by their symbols.
-    Module,
 }
 
 /// One unit to compile.

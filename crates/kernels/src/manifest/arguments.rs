@@ -6,7 +6,6 @@ use serde::Deserialize;
 use super::model::zero;
 use super::scalar::ScalarType;
 use crate::expression::Expression;
-use crate::reduction::FloatValue;
 
 /// One parameter of an entry.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -165,4 +164,14 @@ impl ArgumentSpec {
             other => other.integer().is_some_and(|(_, expression)| expression.mentions(symbol)),
         }
     }
+}
+
+/// A number, or an integer expression.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FloatValue {
+    /// A number.
+    Number(f64),
+    /// An integer expression.
+    Expression(Expression),
 }

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments::ArgumentSpec;
 use super::device::DeviceName;
+use super::reduction::ReductionSpec;
 use super::scalar::ScalarType;
+use super::steps::Step;
 use crate::expression::Expression;
-use crate::reduction::{ReductionSpec, Step};
 
 /// A kernel's manifest, as its author writes it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -64,7 +65,7 @@ pub struct Manifest {
     #[serde(default)]
     pub reduction: ReductionSpec,
     /// What happens in a call; the kernel alone where it is not said.
-    #[serde(default = "crate::reduction::kernel_alone")]
+    #[serde(default = "super::steps::kernel_alone")]
     pub steps: Vec<Step>,
     /// Extra memory on every rank.
     #[serde(default)]

@@ -32,7 +32,7 @@ pub(crate) fn validate(manifest: &Manifest) -> Result<(), String> {
             return Err(format!("variant `{name}`: `{}` is not a function's name", variant.entry));
         }
     }
-    crate::reduction::output_init(&manifest.steps)?;
+    super::steps::output_init(&manifest.steps)?;
     for argument in &manifest.args {
         if let ArgumentSpec::Ptr(region) = argument {
             let known: Vec<String> = ["input".to_owned(), "output".to_owned()]

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Parts, rewrite};
-use crate::compile::hooks;
+use super::{Parts, hooks, rewrite};
 
 /// The name of the table of entries in compiler messages; line n of it is entry n - 1.
 pub(crate) const ENTRIES: &str = "rankcheck-entries";

@@ -5,6 +5,7 @@
 
 mod cpu;
 mod gpu;
+pub(crate) mod hooks;
 mod rewrite;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,14 @@ use std::fmt::Write as _;
 
 pub(crate) use cpu::ENTRIES;
 
-use crate::compile::ObjectKind;
+/// How a device finds the entries in an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// A shared object that carries a table of its entries.
+    SharedObject,
+    /// A module of a GPU, whose entries are found by their symbols.
+    Module,
+}
 
 /// What a unit consists of.
 #[derive(Debug, Clone, Copy)]

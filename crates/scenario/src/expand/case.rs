@@ -58,7 +58,7 @@ impl Expander<'_> {
             guard_bytes: guard_bytes.value,
             data: data.value.0,
             numerics: manifest.reduction(&manifest.variants[&variant.value.0]).numerics(),
-            output_init: kernels::reduction::output_init(&manifest.steps)
+            output_init: kernels::manifest::output_init(&manifest.steps)
                 .map_err(|why| self.error(self.scenario.kernel.place, why))?,
             workspaces: Vec::new(),
             calls,
