@@ -155,6 +155,13 @@ fn reports_come_from_pytest_too() {
     assert_eq!((&case["mode"], &case["verdict"]), (&"host".into(), &"pass".into()));
     assert_eq!(case["source"]["path"], "test_mine.py");
     assert_eq!(case["source"]["sha256"].as_str().unwrap().len(), 64);
+    // Law 7: what a pass of a host program leaves open.
+    let open = [
+        "transport between GPUs",
+        "that the program launched what it says (it says so itself)",
+        "orders of ranks beyond the 2 that ran",
+    ];
+    assert_eq!(case["not_proved"], serde_json::json!(open));
     let junit = std::fs::read_to_string(project.path().join("b.xml")).unwrap();
     assert!(junit.contains("<testsuite name=\"cpu-host\" tests=\"1\""), "{junit}");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use collectives::fill::mix;
-use collectives::{Finding, FindingKind, HeapPlan, Problem, Rank};
+use collectives::{Finding, FindingKind, Problem, Rank};
 use ipc::HeapHandle;
 use ipc::SharedMemory;
 use scenario::{Case, Mode, Reason};
@@ -22,7 +22,6 @@ use verdict::{CaseResult, How, Identity, NotProved, OrdersRun, Verdict};
 #[derive(Debug)]
 pub struct HostCase {
     case: Arc<Case>,
-    plan: HeapPlan,
     /// By rank: where the judge looks.
     heaps: SharedHeaps,
     result: CaseResult,
@@ -54,7 +53,7 @@ pub fn not_run(case: &Case, identity: Identity, reason: Reason) -> CaseResult {
 }
 
 impl HostCase {
-    /// Lays the case out and makes memory for its images. `together` says that each rank is a
+    /// Opens a case and makes memory for its images. `together` says that each rank is a
     /// process.
     ///
     /// # Errors
@@ -65,10 +64,9 @@ impl HostCase {
         together: bool,
         timeout: Option<Duration>,
     ) -> Result<HostCase, String> {
-        let plan = HeapPlan::new(&case.problem).map_err(|error| error.to_string())?;
         let world = case.problem.world;
         let mut heaps = SharedHeaps::new(world).map_err(|error| error.to_string())?;
-        heaps.reserve(world, &[], plan.bytes).map_err(|error| error.to_string())?;
+        heaps.reserve(world, &[], case.plan.bytes).map_err(|error| error.to_string())?;
         let result = CaseResult::new(&case, Mode::Host, identity);
         // A kernel that waits cannot run rank after rank: the program runs all of them at once.
         let orders = match together || case.waits() {
@@ -77,7 +75,6 @@ impl HostCase {
         };
         Ok(HostCase {
             case,
-            plan,
             heaps,
             result,
             orders,
@@ -110,7 +107,11 @@ impl HostCase {
 
     /// How long all ranks may take until they meet again.
     pub fn patience(&self) -> Duration {
-        patience(self.timeout, &self.case, self.plan.bytes * u64::from(self.case.problem.world))
+        patience(
+            self.timeout,
+            &self.case,
+            self.case.plan.bytes * u64::from(self.case.problem.world),
+        )
     }
 
     /// Notes where guests have their heaps.
@@ -127,8 +128,8 @@ impl HostCase {
             if std::mem::replace(place, true) {
                 return Err(format!("rank {rank} has two heaps"));
             }
-            if *bytes < self.plan.bytes {
-                let needed = self.plan.bytes;
+            if *bytes < self.case.plan.bytes {
+                let needed = self.case.plan.bytes;
                 return Err(format!("rank {rank}'s heap has {bytes} bytes, {needed} are needed"));
             }
             match &heap.handle {
@@ -139,7 +140,7 @@ impl HostCase {
                     ));
                 }
             }
-            self.beyond = self.beyond.max(bytes - self.plan.bytes);
+            self.beyond = self.beyond.max(bytes - self.case.plan.bytes);
         }
         if let Some(rank) = seen.iter().position(|seen| !seen) {
             return Err(format!("rank {rank} has no heap"));
@@ -207,7 +208,7 @@ impl HostCase {
                 self.result.calls[index].effective = Some(effective(launch, call));
             }
         }
-        let wrong = self.heaps.compare(&case.problem, &self.plan, index);
+        let wrong = self.heaps.compare(&case.problem, &case.plan, index);
         findings.extend(wrong.map_err(|error| error.to_string())?);
         let right = findings.is_empty();
         self.next = Step { call: index + 1, ..step };
@@ -297,7 +298,7 @@ impl HostCase {
             _ => NotProved::OrdersBeyond(ran),
         });
         if self.beyond > 0 {
-            open.push(NotProved::BytesBehind { needed: self.plan.bytes, beyond: self.beyond });
+            open.push(NotProved::BytesBehind { needed: self.case.plan.bytes, beyond: self.beyond });
         }
         open
     }

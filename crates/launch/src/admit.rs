@@ -1,4 +1,4 @@
-//! From a case to what can be attempted: laid out, built, resolved; or why not.
+//! From a case to what can be attempted: built, resolved, of a size that fits; or why not.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ pub struct Admitted<'a> {
     pub mode: Mode,
     /// What all cases of the run share.
     pub config: &'a RunConfig,
-    /// Where everything lies in a heap.
-    pub plan: HeapPlan,
+    /// Where everything lies in a heap: the case's own plan.
+    pub plan: &'a HeapPlan,
     /// By call, the object that runs in it.
     pub objects: Vec<Object>,
     /// By call, the launches of its ranks.
@@ -56,7 +56,7 @@ pub enum Observe {
     Always,
 }
 
-/// Lays a case out, builds its objects and resolves its launches.
+/// Builds a case's objects and resolves its launches; how its heaps lie, it knows already.
 ///
 /// # Errors
 /// See [`Refusal`].
@@ -74,9 +74,8 @@ pub fn admit<'a>(
         finding: Box::new(Finding::event(kind, None, call, error)),
         source_sha256: source_sha256.to_owned(),
     };
-    let plan = HeapPlan::new(&case.problem)
-        .map_err(|error| wrong(FindingKind::LaunchMismatch, None, error.to_string(), ""))?;
-    if let Some(reason) = does_not_fit(case, config, &plan) {
+    let plan: &HeapPlan = &case.plan;
+    if let Some(reason) = does_not_fit(case, config, plan) {
         return Err(Refusal::Unsupported(reason));
     }
     let together = together(case, mode, config);
@@ -88,13 +87,13 @@ pub fn admit<'a>(
             wrong(FindingKind::CompileFailed, None, error.to_string(), &source_sha256)
         })?;
         source_sha256.clone_from(&object.source_sha256);
-        let job = Job::new(case, &plan, call, &object).map_err(|error| {
+        let job = Job::new(case, plan, call, &object).map_err(|error| {
             wrong(FindingKind::LaunchMismatch, Some(call), error.to_string(), &source_sha256)
         })?;
         objects.push(object);
         jobs.push(job);
     }
-    let heap_bytes = heap_bytes(case, &plan);
+    let heap_bytes = heap_bytes(case, plan);
     Ok(Admitted { case, mode, config, plan, objects, jobs, heap_bytes, together })
 }
 
@@ -119,7 +118,7 @@ impl Admitted<'_> {
         let source = self.case.kernel.source();
         Context {
             problem: &self.case.problem,
-            plan: &self.plan,
+            plan: self.plan,
             call,
             object: &self.objects[call].path,
             source_name: source.map_or("none", |source| &source.name),

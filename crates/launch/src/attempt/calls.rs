@@ -22,7 +22,7 @@ pub fn attempt(
     knobs: &Knobs,
     ranks: &mut dyn Ranks,
 ) -> Result<Ran, PoolError> {
-    let (problem, plan) = (&admitted.case.problem, &admitted.plan);
+    let (problem, plan) = (&admitted.case.problem, admitted.plan);
     let mut ran = Ran::default();
     let mut loaded: Option<&str> = None;
     for (call, object) in admitted.objects.iter().enumerate() {
