@@ -8,7 +8,8 @@ use crate::exit::Exit;
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What to describe: scenario files or manifests as JSON Schema, `keys` of scenarios in Markdown.
+    /// What to describe: scenario files, manifests or files of measurements as JSON Schema, `keys` of scenarios
+    /// in Markdown.
     #[arg(default_value = "scenario")]
     of: Of,
 }
@@ -17,6 +18,7 @@ pub(crate) struct Arguments {
 enum Of {
     Scenario,
     Manifest,
+    Bench,
     Keys,
 }
 
@@ -25,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let text = match arguments.of {
         Of::Scenario => json(&schemars::schema_for!(scenario::ScenarioFile))?,
         Of::Manifest => json(&schemars::schema_for!(kernels::Manifest))?,
+        Of::Bench => json(&schemars::schema_for!(bench::file::BenchFile))?,
         Of::Keys => scenario::keys::reference(),
     };
     emit(&text)?;
