@@ -65,6 +65,27 @@ pub enum Interleaving {
     },
 }
 
+/// What caches hold when a timed launch begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Caches {
+    /// Nothing of the heaps.
+    Cold,
+    /// What the work before left there.
+    Warm,
+}
+
+/// What a timed launch took, and what it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// When each launch began and ended, in nanoseconds: of the monotonic clock on a CPU, since the first
+    /// began on a GPU. In the order of the launches.
+    pub times: Vec<Range<u64>>,
+    /// Registers of a thread, where the device tells.
+    pub registers: Option<u32>,
+    /// Bytes of a thread that did not fit into registers, where the device tells.
+    pub spilled_bytes: Option<u32>,
+}
+
 /// A byte of a heap whose writer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedByte {
@@ -122,6 +143,8 @@ pub struct Launched {
     pub flags: Vec<Access>,
     /// The record of the interleaving, where one was asked for.
     pub recorded: Option<Recorded>,
+    /// What it took, where it was timed.
+    pub measured: Option<Measured>,
 }
 
 impl Launched {
@@ -137,7 +160,7 @@ impl Launched {
             steps: 0,
         };
         let (writes, races, flags) = (Vec::new(), Vec::new(), Vec::new());
-        Launched { outcome, writes, races, flags, recorded: None }
+        Launched { outcome, writes, races, flags, recorded: None, measured: None }
     }
 }
 
@@ -181,6 +204,19 @@ pub trait Device {
         launches: &[Launch],
         interleaving: Interleaving,
         watched: &[WatchedByte],
+    ) -> Result<Launched, DeviceError>;
+    /// Runs launches at their own speed and says what they took. Everything that is not the kernel's own
+    /// work comes first: arguments are bound and caches are as `caches` says when `begin` is called, and
+    /// kernels begin when it returns. It is called once, or not at all where nothing could be launched.
+    ///
+    /// # Errors
+    /// As for `launch`.
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        interleaving: Interleaving,
+        caches: Caches,
+        begin: &mut dyn FnMut(),
     ) -> Result<Launched, DeviceError>;
 }
 

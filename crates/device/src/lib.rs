@@ -19,5 +19,7 @@ mod library;
 pub mod vendors;
 
 pub use capabilities::Capabilities;
-pub use contract::{Device, Interleave, Interleaving, Launch, Launched, Watch, WatchedByte};
+pub use contract::{
+    Caches, Device, Interleave, Interleaving, Launch, Launched, Measured, Watch, WatchedByte,
+};
 pub use error::{DeviceError, DriverError, Fault, MissingLibrary};

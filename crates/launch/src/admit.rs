@@ -13,7 +13,7 @@ use crate::once;
 use crate::tell::Context;
 
 /// A case that can be attempted, in one mode. Nothing of it changes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Admitted<'a> {
     /// The case itself.
     pub case: &'a Case,

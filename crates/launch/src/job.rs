@@ -45,11 +45,24 @@ impl Job {
         let entry = &case.variant().entry;
         let number = object.entries.iter().position(|known| known == entry);
         let number = number.ok_or_else(|| JobError::Entry(entry.clone()))?;
+        Job::resolved(case, plan, index, number as u32)
+    }
+
+    /// As [`Job::new`], with an entry of this number; nothing need have been built.
+    ///
+    /// # Errors
+    /// See [`JobError`].
+    pub fn resolved(
+        case: &Case,
+        plan: &HeapPlan,
+        index: usize,
+        entry: u32,
+    ) -> Result<Job, JobError> {
         let launches = case.problem.calls[index]
             .group
             .members()
             .iter()
-            .map(|rank| launch(case, plan, index, *rank, number as u32))
+            .map(|rank| launch(case, plan, index, *rank, entry))
             .collect::<Result<_, _>>()?;
         Ok(Job { launches })
     }

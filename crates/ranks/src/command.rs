@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use collectives::Rank;
-use device::{Fault, Interleaving, Launch, Launched, WatchedByte};
+use device::{Caches, Fault, Interleaving, Launch, Launched, WatchedByte};
 use ipc::HeapHandle;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,8 @@ pub enum Command {
         start: Option<Start>,
         /// Bytes whose writers the parent wants to know.
         watched: Vec<WatchedByte>,
+        /// What caches hold when it begins, where it is timed; nothing is watched then.
+        timed: Option<Caches>,
     },
     /// The parent has judged; forget the object.
     Judged,

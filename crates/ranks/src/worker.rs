@@ -1,5 +1,6 @@
 //! A rank process: maps heaps, loads objects, runs launches, and says so.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -9,7 +10,7 @@ use collectives::Rank;
 use device::cpu::CpuDevice;
 use device::gpu::GpuDevice;
 use device::vendors::vendor;
-use device::{Device, DeviceError, Interleaving, Launch, WatchedByte};
+use device::{Caches, Device, DeviceError, Interleaving, Launch, Launched, WatchedByte};
 use ipc::{Board, HeapHandle, Phase, RankEntry, frames};
 
 use crate::command::{Command, PROTOCOL, Reply, Start};
@@ -117,9 +118,10 @@ impl Worker {
                         Err(reason) => Reply::Failed(reason),
                     }
                 }
-                Command::Launch { launches, interleaving, start, watched } => {
-                    self.launch(&launches, interleaving, start, &watched)
-                }
+                Command::Launch { launches, interleaving, start, watched, timed } => match timed {
+                    None => self.launch(&launches, interleaving, start, &watched),
+                    Some(caches) => self.time(&launches, interleaving, start, caches),
+                },
                 Command::Judged => {
                     self.device.unload();
                     self.own.enter(Phase::Judged);
@@ -174,11 +176,46 @@ impl Worker {
         }
         let launched = self.device.launch(launches, interleaving, watched);
         self.own.enter(Phase::Done);
-        match launched {
-            Ok(launched) => Reply::Finished(Box::new(launched)),
-            Err(DeviceError::DoesNotFit { needed, found }) => Reply::DoesNotFit { needed, found },
-            Err(DeviceError::Fault { fault, rank, text }) => Reply::Faulted { fault, rank, text },
-            Err(error) => Reply::Failed(error.to_string()),
+        answer(launched)
+    }
+
+    /// Ranks begin together behind everything that is not the kernel's own work.
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        interleaving: Interleaving,
+        start: Option<Start>,
+        caches: Caches,
+    ) -> Reply {
+        self.own.enter(Phase::Filled);
+        if let Some(start) = start {
+            self.board.meet(start.ready_at);
         }
+        let (board, own) = (self.board, self.own);
+        let begun = Cell::new(false);
+        let mut begin = || {
+            begun.set(true);
+            own.enter(Phase::Launched);
+            if let Some(start) = start {
+                board.meet_awake(start.inside_at);
+            }
+        };
+        let launched = self.device.time(launches, interleaving, caches, &mut begin);
+        if !begun.get() {
+            // The others need not wait for one that cannot launch.
+            begin();
+        }
+        self.own.enter(Phase::Done);
+        answer(launched)
+    }
+}
+
+/// What the parent is told of a launch.
+fn answer(launched: Result<Launched, DeviceError>) -> Reply {
+    match launched {
+        Ok(launched) => Reply::Finished(Box::new(launched)),
+        Err(DeviceError::DoesNotFit { needed, found }) => Reply::DoesNotFit { needed, found },
+        Err(DeviceError::Fault { fault, rank, text }) => Reply::Faulted { fault, rank, text },
+        Err(error) => Reply::Failed(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 //! panic.
 
 use collectives::Rank;
-use device::{Fault, Interleaving, Launch, WatchedByte};
+use device::{Caches, Fault, Interleaving, Launch, WatchedByte};
 use ipc::HeapHandle;
 use ipc::frames::{Inbox, receive, send};
 use kernels::Argument;
@@ -56,14 +56,16 @@ fn command() -> impl Strategy<Value = Command> {
     let start = (any::<u32>(), any::<u32>())
         .prop_map(|(ready_at, inside_at)| Start { ready_at, inside_at });
     let byte = (rank(), any::<u64>()).prop_map(|(rank, offset)| WatchedByte { rank, offset });
-    let launch = (vec(launch(), 0..4), proptest::option::of(start), vec(byte, 0..4));
+    let caches = prop_oneof![Just(Caches::Cold), Just(Caches::Warm)];
+    let how = (proptest::option::of(start), proptest::option::of(caches));
+    let launch = (vec(launch(), 0..4), how, vec(byte, 0..4));
     prop_oneof![
         prepare.prop_map(|((hosted, alone, heaps, heap_bytes), (gaps, object, symbols))| {
             Command::Prepare { hosted, alone, heaps, heap_bytes, gaps, object, symbols }
         }),
-        launch.prop_map(|(launches, start, watched)| {
+        launch.prop_map(|(launches, (start, timed), watched)| {
             let interleaving = Interleaving::Sequential;
-            Command::Launch { launches, interleaving, start, watched }
+            Command::Launch { launches, interleaving, start, watched, timed }
         }),
         Just(Command::Judged),
     ]

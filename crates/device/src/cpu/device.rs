@@ -13,9 +13,13 @@ use simt::{
 };
 
 use super::arguments::ArgumentPages;
+use super::caches;
 use super::heap::{self, MappedHeap, heap_address};
 use crate::arguments::bind;
-use crate::{Device, DeviceError, Interleave, Interleaving, Launch, Launched, Watch, WatchedByte};
+use crate::{
+    Caches, Device, DeviceError, Interleave, Interleaving, Launch, Launched, Measured, Watch,
+    WatchedByte,
+};
 
 /// The host's processor, in one rank process.
 #[derive(Debug)]
@@ -89,37 +93,15 @@ impl Device for CpuDevice {
         interleaving: Interleaving,
         watched: &[WatchedByte],
     ) -> Result<Launched, DeviceError> {
-        self.arguments.clear();
-        let mut bound = Vec::new();
-        for launch in launches {
-            let heaps = &self.heaps;
-            let address = |rank: Rank| {
-                let heap = heaps.get(&rank).ok_or(DeviceError::NoRank(rank, "heap"))?;
-                Ok(heap.address())
-            };
-            let values = bind(&launch.arguments, &address, &mut self.arguments)?;
-            bound.push(Parameters::new(values.iter().map(Vec::as_slice)));
-        }
-        self.arguments.seal()?;
-        let mut rank_launches = Vec::new();
-        for (launch, parameters) in launches.iter().zip(bound) {
-            let module = self.modules.get(&launch.rank);
-            rank_launches.push(RankLaunch {
-                rank: launch.rank,
-                module: module.ok_or(DeviceError::NoRank(launch.rank, "object"))?,
-                entry: launch.entry as usize,
-                grid: launch.grid,
-                threads: launch.threads,
-                shared_bytes: launch.shared_bytes,
-                parameters,
-            });
-        }
+        let parameters = self.bind(launches)?;
+        let mut rank_launches = self.rank_launches(launches, parameters)?;
         let quiet = |(outcome, recorded)| Launched {
             outcome,
             writes: Vec::new(),
             races: Vec::new(),
             flags: Vec::new(),
             recorded,
+            measured: None,
         };
         Ok(match Watch::of(&interleaving, watched) {
             Watch::Nothing => quiet(self.run(&mut rank_launches, interleaving, &mut NoObserver)?),
@@ -149,9 +131,82 @@ impl Device for CpuDevice {
             }
         })
     }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        interleaving: Interleaving,
+        caches: Caches,
+        begin: &mut dyn FnMut(),
+    ) -> Result<Launched, DeviceError> {
+        let parameters = self.bind(launches)?;
+        let mut bound = self.rank_launches(launches, parameters)?;
+        if caches == Caches::Cold {
+            self.heaps.values().flat_map(MappedHeap::backed).for_each(caches::flush);
+        }
+        // Ranks that run one after another are timed one by one.
+        let parts: Vec<&mut [RankLaunch<'_>]> = match interleaving {
+            Interleaving::Sequential => bound.chunks_mut(1).collect(),
+            Interleaving::CoResident { .. } => vec![&mut bound],
+        };
+        let mut times = Vec::new();
+        let mut whole: Option<Outcome> = None;
+        begin();
+        for part in parts {
+            let started = caches::now();
+            let (outcome, _) = self.run(part, interleaving.clone(), &mut NoObserver)?;
+            times.extend(std::iter::repeat_n(started..caches::now(), part.len()));
+            match &mut whole {
+                Some(whole) => whole.append(outcome),
+                None => whole = Some(outcome),
+            }
+        }
+        let launched = Launched::unobserved(Vec::new());
+        let outcome = whole.unwrap_or(launched.outcome);
+        let measured = Some(Measured { times, registers: None, spilled_bytes: None });
+        Ok(Launched { outcome, measured, ..launched })
+    }
 }
 
 impl CpuDevice {
+    /// The arguments of launches with this process's addresses.
+    fn bind(&mut self, launches: &[Launch]) -> Result<Vec<Parameters>, DeviceError> {
+        self.arguments.clear();
+        let mut bound = Vec::new();
+        for launch in launches {
+            let heaps = &self.heaps;
+            let address = |rank: Rank| {
+                let heap = heaps.get(&rank).ok_or(DeviceError::NoRank(rank, "heap"))?;
+                Ok(heap.address())
+            };
+            let values = bind(&launch.arguments, &address, &mut self.arguments)?;
+            bound.push(Parameters::new(values.iter().map(Vec::as_slice)));
+        }
+        self.arguments.seal()?;
+        Ok(bound)
+    }
+
+    /// Launches as the executor takes them.
+    fn rank_launches(
+        &self,
+        launches: &[Launch],
+        parameters: Vec<Parameters>,
+    ) -> Result<Vec<RankLaunch<'_>>, DeviceError> {
+        let of = |(launch, parameters): (&Launch, Parameters)| {
+            let module = self.modules.get(&launch.rank);
+            Ok(RankLaunch {
+                rank: launch.rank,
+                module: module.ok_or(DeviceError::NoRank(launch.rank, "object"))?,
+                entry: launch.entry as usize,
+                grid: launch.grid,
+                threads: launch.threads,
+                shared_bytes: launch.shared_bytes,
+                parameters,
+            })
+        };
+        launches.iter().zip(parameters).map(of).collect()
+    }
+
     /// Where bytes of heaps are mapped in this process.
     fn addresses(&self, bytes: &[WatchedByte]) -> Result<Vec<usize>, DeviceError> {
         let address = |byte: &WatchedByte| {

@@ -88,6 +88,19 @@ impl MappedHeap {
         self.address as usize..(self.address + self.bytes) as usize
     }
 
+    /// The bytes that are accessible, without gaps.
+    pub(crate) fn backed(&self) -> Vec<Range<usize>> {
+        let Range { mut start, end } = self.range();
+        let mut backed = Vec::new();
+        for gap in &self.gaps {
+            let [first, last] = [gap.start, gap.end].map(|at| (self.address + at) as usize);
+            backed.push(start..first.min(end));
+            start = last.min(end);
+        }
+        backed.push(start..end);
+        backed
+    }
+
     /// Makes the first `bytes` accessible and everything behind them fault. Answers false where
     /// the mapping is too small.
     pub(crate) fn resize(&mut self, bytes: u64) -> Result<bool, DeviceError> {

@@ -1,6 +1,7 @@
 //! The host's processor: heaps are shared memory, kernels run in the executor of `simt`.
 
 mod arguments;
+mod caches;
 mod device;
 mod heap;
 

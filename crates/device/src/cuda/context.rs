@@ -1,10 +1,12 @@
 //! One GPU of NVIDIA's driver in this process: memory, IPC, modules, streams, launches.
 
+use std::cell::OnceCell;
 use std::ffi::{CString, c_void};
 
 use super::driver::{
     DYNAMIC_SHARED, Driver, Functions, Handle, IpcHandle, LAZY_PEER_ACCESS, NON_BLOCKING,
 };
+use super::gate::Gate;
 use crate::DriverError;
 use crate::gpu::driver::{
     Address, Function, GpuCode, GpuContext, GpuMemory, Limits, Module, Shape, Stream,
@@ -16,10 +18,12 @@ pub(super) struct Context {
     pub(super) driver: &'static Driver,
     pub(super) handle: Handle,
     pub(super) limits: Limits,
+    /// Where queues wait for the host; made when the first one does.
+    pub(super) gate: OnceCell<Gate>,
 }
 
 impl Context {
-    fn functions(&self) -> Result<&'static Functions, DriverError> {
+    pub(super) fn functions(&self) -> Result<&'static Functions, DriverError> {
         let functions = self.driver.functions();
         // SAFETY: the context is retained for as long as the process lives.
         let got = unsafe { (functions.set_current)(self.handle) };
@@ -27,7 +31,7 @@ impl Context {
         Ok(functions)
     }
 
-    fn check(&self, call: &'static str, code: i32) -> Result<(), DriverError> {
+    pub(super) fn check(&self, call: &'static str, code: i32) -> Result<(), DriverError> {
         self.driver.check(call, code)
     }
 }

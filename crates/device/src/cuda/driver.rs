@@ -1,6 +1,7 @@
 //! NVIDIA's driver library as a [`GpuDriver`]: what this project calls of it, and nothing more. Every
 //! failure carries the driver's own name for it.
 
+use std::cell::OnceCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -48,6 +49,15 @@ functions! {
         );
         stream_create = "cuStreamCreate"(*mut Handle, u32);
         stream_destroy = "cuStreamDestroy_v2"(Handle);
+        read_attribute = "cuFuncGetAttribute"(*mut i32, i32, Handle);
+        host_allocate = "cuMemHostAlloc"(*mut *mut c_void, usize, u32);
+        host_address = "cuMemHostGetDevicePointer_v2"(*mut Address, *mut c_void, u32);
+        wait_value = "cuStreamWaitValue32_v2"(Handle, Address, u32, u32);
+        event_create = "cuEventCreate"(*mut Handle, u32);
+        event_record = "cuEventRecord"(Handle, Handle);
+        event_elapsed = "cuEventElapsedTime"(*mut f32, Handle, Handle);
+        event_destroy = "cuEventDestroy_v2"(Handle);
+        await_event = "cuStreamWaitEvent"(Handle, Handle, u32);
         error_name = "cuGetErrorName"(i32, *mut *const c_char);
         error_text = "cuGetErrorString"(i32, *mut *const c_char);
     }
@@ -232,6 +242,6 @@ impl GpuDriver for &'static Driver {
         let shared_bytes = self.attribute(device, SHARED_BYTES_OPTIN)?;
         let multiprocessors = self.attribute(device, MULTIPROCESSORS)?;
         let limits = Limits { number, multiprocessors, shared_bytes };
-        Ok(Rc::new(Context { driver: self, handle, limits }))
+        Ok(Rc::new(Context { driver: self, handle, limits, gate: OnceCell::new() }))
     }
 }

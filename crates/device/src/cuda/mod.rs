@@ -2,6 +2,7 @@
 
 mod context;
 mod driver;
+mod gate;
 mod nvrtc;
 
 use std::rc::Rc;

@@ -10,9 +10,13 @@ use ipc::HeapHandle;
 use simt::{LaunchRecord, RankOutcome};
 
 use super::arguments::ArgumentPages;
-use super::driver::{Address, Contexts, Function, GpuContext, GpuDriver, Module, Shape, Stream};
+use super::driver::{
+    Address, Contexts, Function, GpuContext, GpuDriver, Module, Moment, Shape, Stream,
+};
 use crate::arguments::bind;
-use crate::{Device, DeviceError, DriverError, Interleaving, Launch, Launched, WatchedByte};
+use crate::{
+    Caches, Device, DeviceError, DriverError, Interleaving, Launch, Launched, Measured, WatchedByte,
+};
 
 /// A GPU, in one rank process.
 #[derive(Debug)]
@@ -25,7 +29,12 @@ pub struct GpuDevice {
     heaps: BTreeMap<Rank, OpenHeap>,
     modules: BTreeMap<Rank, Loaded>,
     arguments: ArgumentPages,
+    /// Memory that no kernel uses, to push everything else out of the caches.
+    other: Option<Address>,
 }
+
+/// Larger than the caches of any GPU so far.
+const OTHER_BYTES: u64 = 512 << 20;
 
 #[derive(Debug)]
 struct OpenHeap {
@@ -58,6 +67,7 @@ impl GpuDevice {
             heaps: BTreeMap::new(),
             modules: BTreeMap::new(),
             arguments: ArgumentPages::default(),
+            other: None,
         }
     }
 
@@ -74,17 +84,32 @@ impl GpuDevice {
 
     /// Starts one rank's kernel.
     fn start(&mut self, launch: &Launch, stream: Stream) -> Result<(), DeviceError> {
+        let mut parameters = self.bind(launch)?;
+        self.go(launch, &mut parameters, stream)
+    }
+
+    /// The parameters of a launch, with what they point to in device memory.
+    fn bind(&mut self, launch: &Launch) -> Result<Vec<Vec<u8>>, DeviceError> {
         let address = |rank: Rank| {
             self.heaps.get(&rank).map(|heap| heap.address).ok_or(DeviceError::NoRank(rank, "heap"))
         };
-        let mut parameters = bind(&launch.arguments, &address, &mut self.arguments)?;
+        bind(&launch.arguments, &address, &mut self.arguments)
+    }
+
+    /// Puts one rank's kernel in a queue.
+    fn go(
+        &self,
+        launch: &Launch,
+        parameters: &mut [Vec<u8>],
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
         let (context, function) = self.entry(launch)?;
         let Launch { grid, threads, shared_bytes, .. } = *launch;
         let shape = Shape { grid, threads, shared_bytes };
         // SAFETY: the manifest's arguments are the kernel's parameters, as on every device; where
         // they are fewer or smaller the driver reads the caller's memory only, and the verifier
         // compares what comes of it.
-        let started = unsafe { context.launch(function, shape, stream, &mut parameters) };
+        let started = unsafe { context.launch(function, shape, stream, parameters) };
         started.map_err(|error| DeviceError::of_kernel(error, Some(launch.rank)))
     }
 
@@ -236,6 +261,85 @@ impl Device for GpuDevice {
         interleaving: Interleaving,
         _: &[WatchedByte],
     ) -> Result<Launched, DeviceError> {
+        self.clear(launches)?;
+        match interleaving {
+            Interleaving::Sequential => self.one_after_another(launches)?,
+            Interleaving::CoResident { .. } => self.at_once(launches)?,
+        }
+        Ok(Launched::unobserved(self.outcomes(launches)?))
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        interleaving: Interleaving,
+        caches: Caches,
+        begin: &mut dyn FnMut(),
+    ) -> Result<Launched, DeviceError> {
+        self.clear(launches)?;
+        let at_once = match interleaving {
+            Interleaving::Sequential => false,
+            Interleaving::CoResident { .. } => true,
+        };
+        if at_once {
+            self.fits(launches)?;
+        }
+        // Everything that waits for the GPU comes before the gate: behind it nothing of the host may.
+        let mut parameters = Vec::new();
+        let mut resources = None;
+        for launch in launches {
+            parameters.push(self.bind(launch)?);
+            let (context, function) = self.entry(launch)?;
+            resources = Some(context.resources(function)?);
+        }
+        let context = self.context()?;
+        if caches == Caches::Cold {
+            let other = match self.other {
+                Some(other) => other,
+                None => *self.other.insert(context.allocate(OTHER_BYTES)?),
+            };
+            context.set(other, 0, OTHER_BYTES)?;
+        }
+        let moments = (0..=launches.len()).map(|_| context.moment());
+        let moments: Vec<Moment> = moments.collect::<Result<_, _>>()?;
+        let streams = match at_once {
+            true => launches.iter().map(|_| context.stream()).collect::<Result<_, _>>()?,
+            false => vec![Stream::DEFAULT; launches.len()],
+        };
+        context.wait_at_gate(Stream::DEFAULT)?;
+        let queued = self.queue(launches, &mut parameters, &streams, &moments);
+        // A queue that waits for ever would block everything that comes behind it.
+        if queued.is_ok() {
+            begin();
+        }
+        context.open_gate();
+        let only = launches.first().filter(|_| launches.len() == 1).map(|launch| launch.rank);
+        let finished = context.finish().map_err(|error| DeviceError::of_kernel(error, only));
+        queued.and(finished)?;
+        let times = moments[1..].iter().enumerate().map(|(number, end)| {
+            // One after another, a launch begins where the one before it ended.
+            let first = if at_once { moments[0] } else { moments[number] };
+            Ok(context.between(moments[0], first)?..context.between(moments[0], *end)?)
+        });
+        let measured = Measured {
+            times: times.collect::<Result<_, DriverError>>()?,
+            registers: resources.map(|resources| resources.registers),
+            spilled_bytes: resources.map(|resources| resources.spilled_bytes),
+        };
+        for moment in moments {
+            context.forget_moment(moment)?;
+        }
+        for stream in streams.into_iter().filter(|stream| *stream != Stream::DEFAULT) {
+            context.forget_stream(stream)?;
+        }
+        let ranks = self.outcomes(launches)?;
+        Ok(Launched { measured: Some(measured), ..Launched::unobserved(ranks) })
+    }
+}
+
+impl GpuDevice {
+    /// Makes ready for launches: nothing stands in the memory of arguments and in launch records.
+    fn clear(&mut self, launches: &[Launch]) -> Result<(), DeviceError> {
         let context = self.context()?;
         self.arguments.clear(context);
         for launch in launches {
@@ -244,10 +348,34 @@ impl Device for GpuDevice {
                 loaded.context.set(record, 0, RECORD_BYTES as u64)?;
             }
         }
-        match interleaving {
-            Interleaving::Sequential => self.one_after_another(launches)?,
-            Interleaving::CoResident { .. } => self.at_once(launches)?,
+        Ok(())
+    }
+
+    /// Puts launches in their queues, with moments before the first and behind each.
+    fn queue(
+        &self,
+        launches: &[Launch],
+        parameters: &mut [Vec<Vec<u8>>],
+        streams: &[Stream],
+        moments: &[Moment],
+    ) -> Result<(), DeviceError> {
+        for (number, launch) in launches.iter().enumerate() {
+            let (context, _) = self.entry(launch)?;
+            let stream = streams[number];
+            if number == 0 {
+                context.mark(moments[0], Stream::DEFAULT)?;
+            }
+            if stream != Stream::DEFAULT {
+                context.await_moment(moments[0], stream)?;
+            }
+            self.go(launch, &mut parameters[number], stream)?;
+            context.mark(moments[number + 1], stream)?;
         }
+        Ok(())
+    }
+
+    /// What the launches left, which have all ended.
+    fn outcomes(&self, launches: &[Launch]) -> Result<Vec<RankOutcome>, DeviceError> {
         let ranks = launches.iter().map(|launch| {
             Ok(RankOutcome {
                 rank: launch.rank,
@@ -256,7 +384,7 @@ impl Device for GpuDevice {
                 record: self.record(launch.rank)?,
             })
         });
-        Ok(Launched::unobserved(ranks.collect::<Result<_, DeviceError>>()?))
+        ranks.collect()
     }
 }
 

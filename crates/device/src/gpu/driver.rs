@@ -34,6 +34,19 @@ pub struct Gpu {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Module(pub u64);
 
+/// A moment in a queue, as the driver knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub u64);
+
+/// What the driver says that a kernel needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of a thread that lie in memory because they did not fit into registers.
+    pub spilled_bytes: u32,
+}
+
 /// A kernel of a loaded module, as the driver knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function(pub u64);
@@ -100,7 +113,7 @@ pub struct DriverVersion {
 }
 
 /// A GPU in this process. It must not leave the thread that opened it.
-pub trait GpuContext: GpuMemory + GpuCode + Debug {
+pub trait GpuContext: GpuMemory + GpuCode + GpuTime + Debug {
     /// What the GPU holds.
     fn limits(&self) -> Limits;
 
@@ -245,6 +258,57 @@ pub trait GpuCode {
     /// # Errors
     /// A kernel failed; [`DriverError::fault`] says whether that was its own doing.
     fn finish(&self) -> Result<(), DriverError>;
+}
+
+/// Moments of a GPU's queues, and a gate in front of them.
+///
+/// Contract: a queue that waits at the gate goes on once the gate was opened after the wait was put in the
+/// queue. Moments are those of the GPU's own clock.
+pub trait GpuTime {
+    /// What a kernel needs; the kernel is loaded when this returns.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    fn resources(&self, function: Function) -> Result<Resources, DriverError>;
+
+    /// Puts a wait at the closed gate in the queue: what comes behind it runs once the gate is open.
+    ///
+    /// # Errors
+    /// The driver cannot let a queue wait for the host.
+    fn wait_at_gate(&self, stream: Stream) -> Result<(), DriverError>;
+
+    /// Opens the gate for all that wait.
+    fn open_gate(&self);
+
+    /// A moment that no queue has reached yet.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    fn moment(&self) -> Result<Moment, DriverError>;
+
+    /// Puts a moment in a queue.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    fn mark(&self, moment: Moment, stream: Stream) -> Result<(), DriverError>;
+
+    /// Makes a queue wait until another one has reached a moment.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    fn await_moment(&self, moment: Moment, stream: Stream) -> Result<(), DriverError>;
+
+    /// Nanoseconds from one moment that was reached to another.
+    ///
+    /// # Errors
+    /// One of them was not reached.
+    fn between(&self, from: Moment, to: Moment) -> Result<u64, DriverError>;
+
+    /// Forgets a moment.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    fn forget_moment(&self, moment: Moment) -> Result<(), DriverError>;
 }
 
 /// A context that was opened once for each GPU.

@@ -12,8 +12,8 @@ use std::rc::Rc;
 use kernels::DeviceName;
 
 use super::driver::{
-    Address, DriverVersion, Function, Gpu, GpuCode, GpuContext, GpuDriver, GpuMemory, Limits,
-    Module, Shape, Stream,
+    Address, DriverVersion, Function, Gpu, GpuCode, GpuContext, GpuDriver, GpuMemory, GpuTime,
+    Limits, Module, Moment, Resources, Shape, Stream,
 };
 use crate::DriverError;
 
@@ -77,6 +77,11 @@ struct State {
     globals: BTreeMap<String, (Address, u64)>,
     functions: Vec<String>,
     waiting: Vec<(Launched, Kernel)>,
+    /// Whether a queue waits at the gate.
+    gated: bool,
+    /// How many launches came before each moment that was marked.
+    moments: BTreeMap<Moment, u64>,
+    launched: u64,
     failing: BTreeMap<&'static str, DriverError>,
     calls: Vec<String>,
 }
@@ -171,6 +176,9 @@ impl State {
 
     /// Runs everything that was launched, in the order of launches.
     fn finish(&mut self) -> Result<(), DriverError> {
+        if self.gated {
+            return Err(error("finish", "a queue waits at the closed gate for ever".into()));
+        }
         for (launched, kernel) in std::mem::take(&mut self.waiting) {
             kernel(&launched, &mut self.memory)?;
         }
@@ -361,11 +369,75 @@ impl GpuCode for FakeContext {
             let gpu = self.limits.number;
             let launched = Launched { gpu, symbol: symbol.clone(), shape, stream, parameters };
             state.waiting.push((launched, kernel));
+            state.launched += 1;
             Ok(())
         })
     }
 
     fn finish(&self) -> Result<(), DriverError> {
         self.call("finish", format_args!(""), State::finish)
+    }
+}
+
+/// A launch of the fake takes so many nanoseconds.
+pub const NANOSECONDS_A_LAUNCH: u64 = 1000;
+
+impl GpuTime for FakeContext {
+    fn resources(&self, _: Function) -> Result<Resources, DriverError> {
+        let resources = Resources { registers: 32, spilled_bytes: 8 };
+        self.call("resources", format_args!(""), |_| Ok(resources))
+    }
+
+    fn wait_at_gate(&self, _: Stream) -> Result<(), DriverError> {
+        self.call("wait_at_gate", format_args!(""), |state| {
+            state.gated = true;
+            Ok(())
+        })
+    }
+
+    fn open_gate(&self) {
+        let opened = self.call("open_gate", format_args!(""), |state| {
+            state.gated = false;
+            Ok(())
+        });
+        opened.expect("it never fails");
+    }
+
+    fn moment(&self) -> Result<Moment, DriverError> {
+        self.call("moment", format_args!(""), |state| {
+            state.next += 1;
+            Ok(Moment(state.next))
+        })
+    }
+
+    fn mark(&self, moment: Moment, _: Stream) -> Result<(), DriverError> {
+        self.call("mark", format_args!(""), |state| {
+            state.moments.insert(moment, state.launched);
+            Ok(())
+        })
+    }
+
+    fn await_moment(&self, _: Moment, _: Stream) -> Result<(), DriverError> {
+        self.call("await_moment", format_args!(""), |_| Ok(()))
+    }
+
+    fn between(&self, from: Moment, to: Moment) -> Result<u64, DriverError> {
+        self.call("between", format_args!(""), |state| {
+            if state.gated || !state.waiting.is_empty() {
+                return Err(error("between", "the moment was not reached".into()));
+            }
+            let at = |moment: &Moment| {
+                let at = state.moments.get(moment).copied();
+                at.ok_or_else(|| error("between", "a moment that was never marked".into()))
+            };
+            Ok((at(&to)? - at(&from)?) * NANOSECONDS_A_LAUNCH)
+        })
+    }
+
+    fn forget_moment(&self, moment: Moment) -> Result<(), DriverError> {
+        self.call("forget_moment", format_args!(""), |state| {
+            state.moments.remove(&moment);
+            Ok(())
+        })
     }
 }

@@ -35,7 +35,8 @@ pub fn attempt(
         }
         ranks.heaps().fill(problem, plan, call)?;
         launch(admitted, knobs, ranks, call, &mut ran)?;
-        if !ran.findings.iter().any(|finding| is_loss(finding.kind)) {
+        let lost = ran.findings.iter().any(|finding| is_loss(finding.kind));
+        if !lost && knobs.compares(call, admitted.objects.len()) {
             let wrong = ranks.heaps().compare(problem, plan, call)?;
             add_wrong_bytes(&mut ran.findings, wrong);
         }
@@ -121,11 +122,12 @@ fn launch(
     let launches = admitted.jobs[call].in_order(&knobs.order);
     let members: Vec<Rank> = launches.iter().map(|launch| launch.rank).collect();
     let active = processes(admitted, &members);
+    let timed = knobs.timing.as_ref().map(|timing| timing.caches);
     ran.launches += launches.len() as u64;
     if admitted.alone() {
         let interleaving = interleaving(admitted, knobs, call, Rank(0));
         let watched = watched(admitted, knobs, call);
-        ranks.tell(0, &Command::Launch { launches, interleaving, start: None, watched });
+        ranks.tell(0, &Command::Launch { launches, interleaving, start: None, watched, timed });
     } else {
         let (met, count) = (ranks.met_so_far(), launches.len() as u32);
         let start = Some(Start {
@@ -136,7 +138,7 @@ fn launch(
             let process = launch.rank.index();
             let interleaving = interleaving(admitted, knobs, call, launch.rank);
             let (launches, watched) = (vec![launch], Vec::new());
-            ranks.tell(process, &Command::Launch { launches, interleaving, start, watched });
+            ranks.tell(process, &Command::Launch { launches, interleaving, start, watched, timed });
         }
     }
     let answers = ranks.gather(&active, admitted.patience())?;

@@ -1,7 +1,9 @@
 //! All that may differ from one attempt of a case to the next.
 
+use std::collections::BTreeSet;
+
 use collectives::Rank;
-use device::WatchedByte;
+use device::{Caches, WatchedByte};
 
 use crate::schedules::Interleaves;
 
@@ -17,6 +19,17 @@ pub struct Knobs {
     pub interleaves: Interleaves,
     /// Whose writers are wanted.
     pub watch: Watch,
+    /// How launches are timed; absent where they are not.
+    pub timing: Option<Timing>,
+}
+
+/// How launches are timed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timing {
+    /// What caches hold when a launch begins.
+    pub caches: Caches,
+    /// The calls whose heaps are compared; the last one always is.
+    pub compared: BTreeSet<usize>,
 }
 
 /// Bytes whose writers are wanted; for observed objects and one process only.
@@ -34,6 +47,13 @@ pub enum Watch {
 impl Knobs {
     /// The first seed's own schedule of ranks in this order; nothing is watched.
     pub fn new(order: Vec<Rank>) -> Knobs {
-        Knobs { order, seed: 0, interleaves: Interleaves::seed(), watch: Watch::Nothing }
+        let (interleaves, watch) = (Interleaves::seed(), Watch::Nothing);
+        Knobs { order, seed: 0, interleaves, watch, timing: None }
+    }
+
+    /// Whether heaps are compared after call number `call` of so many.
+    pub(super) fn compares(&self, call: usize, calls: usize) -> bool {
+        let timing = self.timing.as_ref();
+        call + 1 == calls || timing.is_none_or(|timing| timing.compared.contains(&call))
     }
 }

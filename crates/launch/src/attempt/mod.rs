@@ -9,7 +9,7 @@ mod ranks;
 mod replies;
 
 pub use calls::attempt;
-pub use knobs::{Knobs, Watch};
+pub use knobs::{Knobs, Timing, Watch};
 pub use launched::{Asked, launch_mismatch};
 pub use ran::{CallRan, Ran};
 pub use ranks::Ranks;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use collectives::Finding;
+use device::Measured;
 use simt::{Recorded, ThreadId, Write};
 use verdict::Effective;
 
@@ -36,6 +37,8 @@ pub struct CallRan {
     /// Whether all processes were inside at one time; absent where one process hosts all ranks or a launch
     /// did not end well.
     pub overlapped: Option<bool>,
+    /// What it took, by process of the call; empty where it was not timed or a launch did not end well.
+    pub measured: Vec<Measured>,
 }
 
 impl CallRan {

@@ -35,6 +35,9 @@ pub(super) fn hear<'a>(
                 ran.involved = trace::involved(&launched);
                 ran.recorded.extend(launched.recorded);
                 ran.writes = launched.writes;
+                if let (Some(measured), Some(of_call)) = (launched.measured, ran.calls.last_mut()) {
+                    of_call.measured.push(measured);
+                }
                 outcomes.push(launched.outcome);
             }
             Ok(Reply::Failed(reason)) => {

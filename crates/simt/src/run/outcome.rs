@@ -1,6 +1,7 @@
 //! What a run left, memory aside.
 
 use collectives::Rank;
+use collectives::fill::mix;
 use serde::{Deserialize, Serialize};
 
 use super::violation::Violation;
@@ -84,4 +85,19 @@ pub struct Outcome {
     pub schedule_hash: u64,
     /// The number of times that a thread was picked.
     pub steps: u64,
+}
+
+impl Outcome {
+    /// Adds what launches left that ran behind these.
+    pub fn append(&mut self, next: Outcome) {
+        let Outcome { ranks, end, divergences, violations, schedule_hash, steps } = next;
+        self.ranks.extend(ranks);
+        if self.end == End::Finished {
+            self.end = end;
+        }
+        self.divergences.extend(divergences);
+        self.violations.extend(violations);
+        self.schedule_hash = mix(self.schedule_hash ^ schedule_hash);
+        self.steps += steps;
+    }
 }
