@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys::Settings;
 use crate::mode::Mode;
+use crate::values::BenchValue;
 
 /// Why a case does not run here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +74,8 @@ pub struct Case {
     pub timeout: Option<u64>,
     /// Whether its ranks may share a GPU where they wait for each other in processes of their own.
     pub shares_gpu: bool,
+    /// How it is timed.
+    pub bench: BenchValue,
     /// How the heaps of `problem` are laid out.
     pub plan: Arc<HeapPlan>,
     /// What a scenario of this case alone would say, the seed of the command line included.
@@ -98,6 +101,7 @@ impl Case {
             write_once,
             timeout,
             shares_gpu,
+            bench,
             plan,
             // It may say the same in other words.
             settings: _,
@@ -116,6 +120,7 @@ impl Case {
             && *write_once == other.write_once
             && *timeout == other.timeout
             && *shares_gpu == other.shares_gpu
+            && *bench == other.bench
             && *plan == other.plan
     }
 

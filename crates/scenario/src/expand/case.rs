@@ -48,6 +48,7 @@ impl Expander<'_> {
             write_once,
             timeout,
             shares_gpu,
+            bench,
         } = &settings;
         let problem = Problem {
             collective: manifest.collective,
@@ -81,6 +82,7 @@ impl Expander<'_> {
             write_once: write_once.value,
             timeout: timeout.value.0.map(|timeout| timeout.0),
             shares_gpu: shares_gpu.value,
+            bench: bench.value.clone(),
             settings: Arc::new(settings),
         })
     }

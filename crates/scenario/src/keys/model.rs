@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::calls::CallsValue;
 use super::table::for_every_key;
-use crate::values::{self, AnyOf, Combination, Placed, Value};
+use crate::values::{self, AnyOf, Combination, Place, Placed, Value};
 
 /// The structures into which a file is read. A key's label only says here that it may stand there.
 macro_rules! model {
@@ -77,6 +77,33 @@ macro_rules! model {
                 $(#[serde(alias = $axis_alias)])?
                 pub $name: Option<AnyOf<$type>>,
             )?)*
+        }
+
+        impl ScenarioFile {
+            /// Gives an axis other values, as a file would list them between brackets.
+            ///
+            /// # Errors
+            /// There is no such axis, or it has no such values.
+            pub fn set_axis(&mut self, name: &str, list: &str) -> Result<(), String> {
+                $($(
+                    let _: &str = $axis;
+                    if [stringify!($name) $(, $axis_alias)?].contains(&name) {
+                        let read = serde_yaml::from_str(&format!("[{list}]"));
+                        let values: Vec<$type> = read.map_err(|error| {
+                            let error = error.to_string();
+                            format!("{name}: {}", error.lines().next().unwrap_or_default())
+                        })?;
+                        let at_no_place = |value| Placed { value, place: Place::default() };
+                        let value = values.into_iter().map(at_no_place).collect();
+                        self.matrix.value.$name = Some(Placed { value, place: Place::default() });
+                        self.$name = None;
+                        return Ok(());
+                    }
+                )?)*
+                let names = super::key::KEYS.iter().filter(|key| key.axis.is_some());
+                let names: Vec<&str> = names.map(|key| key.name).collect();
+                Err(format!("no axis is called `{name}` (there are {})", names.join(", ")))
+            }
         }
 
         impl When {

@@ -100,6 +100,10 @@ macro_rules! for_every_key {
                 "Whether ranks that wait for each other, in processes of their own, may share a GPU: \
                  each wait costs milliseconds there, so that only a few cases should.",
                 default("false", |_| false);
+            bench: values::BenchValue,
+                "What `rankcheck bench` compares, how often each arm runs, and in which state; `run` reads \
+                 over it.",
+                default("{}", |_| values::BenchValue::default());
         }
     };
 }

@@ -274,6 +274,31 @@ impl Sample for ScalarsValue {
     }
 }
 
+impl Sample for BenchValue {
+    fn sample(kernel: &Kernel) -> BoxedStrategy<Self> {
+        let variant = VariantName::sample(kernel).prop_map(|VariantName(name)| ArmValue {
+            name: Some("one".into()),
+            ..ArmValue::variant(&name)
+        });
+        let library = prop::sample::select(LibraryValue::ALL.to_vec())
+            .prop_map(|library| ArmValue { library: Some(library), ..ArmValue::default() });
+        let cache = prop_oneof![Just(CacheValue::Cold), Just(CacheValue::Warm)];
+        let verify = prop_oneof![Just(VerifyValue::Every), Just(VerifyValue::Drawn)];
+        let counts = (0..9u32, 1..9u32, 1..9u32, 1..9u32);
+        (prop::option::of((variant, library)), counts, cache, verify)
+            .prop_map(|(arms, (warmup, iterations, blocks, launches), cache, verify)| BenchValue {
+                arms: ArmsValue(arms.into_iter().flat_map(|(one, two)| [one, two]).collect()),
+                warmup,
+                iterations,
+                blocks,
+                launches,
+                cache,
+                verify,
+            })
+            .boxed()
+    }
+}
+
 impl Sample for CallsValue {
     fn sample(kernel: &Kernel) -> BoxedStrategy<Self> {
         let call = some(call_changes(kernel), 0.2).prop_map(|changes| {

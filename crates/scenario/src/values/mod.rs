@@ -6,6 +6,7 @@
 //! own line and column; what depends on other keys is checked by [`crate::expand`](mod@crate::expand).
 
 mod any_of;
+mod bench;
 mod counts;
 mod from_yaml;
 mod group;
@@ -17,6 +18,7 @@ mod shapes;
 mod value;
 
 pub use any_of::AnyOf;
+pub use bench::{ArmValue, ArmsValue, BenchValue, CacheValue, LibraryValue, VerifyValue};
 pub use counts::{CountsValue, ScalarsValue};
 pub use from_yaml::{FromYaml, OrDefault};
 pub(crate) use from_yaml::{deserialize, elements, read};
