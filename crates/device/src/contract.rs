@@ -218,6 +218,12 @@ pub trait Device {
         caches: Caches,
         begin: &mut dyn FnMut(),
     ) -> Result<Launched, DeviceError>;
+    /// The bytes a second that the device reads and writes while it copies `bytes` within its own memory:
+    /// no kernel that must move as much from memory is faster. Absent where one process cannot know it.
+    ///
+    /// # Errors
+    /// No memory, or the device is lost.
+    fn copy_speed(&mut self, bytes: u64) -> Result<Option<f64>, DeviceError>;
 }
 
 #[cfg(test)]

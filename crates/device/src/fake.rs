@@ -108,6 +108,10 @@ impl Device for FakeDevice {
         let measured = Some(Measured { times, registers: None, spilled_bytes: None });
         Ok(Launched { measured, ..launched })
     }
+
+    fn copy_speed(&mut self, _: u64) -> Result<Option<f64>, DeviceError> {
+        Ok(None)
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod fake;
 pub mod gpu;
 pub mod hardware;
 mod library;
+pub mod nvml;
 pub mod vendors;
 
 pub use capabilities::Capabilities;

@@ -149,6 +149,9 @@ impl Ranks for FakeRanks<'_> {
                 let did = (self.script)(&mut asked);
                 self.said.insert(process, did);
             }
+            Command::Copy { .. } => {
+                self.said.insert(process, Did::Says(Reply::Copied(None)));
+            }
             Command::Judged => {}
         }
     }

@@ -46,6 +46,11 @@ pub enum Command {
         /// What caches hold when it begins, where it is timed; nothing is watched then.
         timed: Option<Caches>,
     },
+    /// Copy so many bytes within the device's memory, and say how fast.
+    Copy {
+        /// How many bytes.
+        bytes: u64,
+    },
     /// The parent has judged; forget the object.
     Judged,
 }
@@ -62,7 +67,7 @@ pub struct Start {
 }
 
 /// What a rank process says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
     /// First of all.
     Hello {
@@ -77,6 +82,8 @@ pub enum Reply {
     Prepared,
     /// A call has run.
     Finished(Box<Launched>),
+    /// How many bytes a second the device reads and writes while it copies; absent where it cannot say.
+    Copied(Option<f64>),
     /// The ranks do not fit the device at once; nothing ran.
     DoesNotFit {
         /// What they need.

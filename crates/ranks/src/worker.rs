@@ -122,6 +122,10 @@ impl Worker {
                     None => self.launch(&launches, interleaving, start, &watched),
                     Some(caches) => self.time(&launches, interleaving, start, caches),
                 },
+                Command::Copy { bytes } => match self.device.copy_speed(bytes) {
+                    Ok(speed) => Reply::Copied(speed),
+                    Err(error) => Reply::Failed(error.to_string()),
+                },
                 Command::Judged => {
                     self.device.unload();
                     self.own.enter(Phase::Judged);

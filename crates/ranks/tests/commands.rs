@@ -67,6 +67,7 @@ fn command() -> impl Strategy<Value = Command> {
             let interleaving = Interleaving::Sequential;
             Command::Launch { launches, interleaving, start, watched, timed }
         }),
+        any::<u64>().prop_map(|bytes| Command::Copy { bytes }),
         Just(Command::Judged),
     ]
 }
@@ -81,6 +82,7 @@ fn reply() -> impl Strategy<Value = Reply> {
         (any::<u64>(), any::<u32>(), any::<String>())
             .prop_map(|(protocol, process, host)| Reply::Hello { protocol, process, host }),
         Just(Reply::Prepared),
+        proptest::option::of(-1e9..1e12).prop_map(Reply::Copied),
         any::<(String, String)>().prop_map(|(needed, found)| Reply::DoesNotFit { needed, found }),
         (fault, proptest::option::of(rank()), any::<String>())
             .prop_map(|(fault, rank, text)| Reply::Faulted { fault, rank, text }),

@@ -166,6 +166,11 @@ impl Device for CpuDevice {
         let measured = Some(Measured { times, registers: None, spilled_bytes: None });
         Ok(Launched { outcome, measured, ..launched })
     }
+
+    /// What one process copies is no bound for several.
+    fn copy_speed(&mut self, _: u64) -> Result<Option<f64>, DeviceError> {
+        Ok(None)
+    }
 }
 
 impl CpuDevice {

@@ -53,6 +53,7 @@ functions! {
         host_allocate = "cuMemHostAlloc"(*mut *mut c_void, usize, u32);
         host_address = "cuMemHostGetDevicePointer_v2"(*mut Address, *mut c_void, u32);
         wait_value = "cuStreamWaitValue32_v2"(Handle, Address, u32, u32);
+        copy_behind = "cuMemcpyDtoDAsync_v2"(Address, Address, usize, Handle);
         event_create = "cuEventCreate"(*mut Handle, u32);
         event_record = "cuEventRecord"(Handle, Handle);
         event_elapsed = "cuEventElapsedTime"(*mut f32, Handle, Handle);

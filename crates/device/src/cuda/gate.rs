@@ -118,6 +118,19 @@ impl GpuTime for Context {
         Ok((f64::from(milliseconds) * 1e6).round() as u64)
     }
 
+    fn copy(
+        &self,
+        from: Address,
+        to: Address,
+        bytes: u64,
+        stream: Stream,
+    ) -> Result<(), DriverError> {
+        let copy = self.functions()?.copy_behind;
+        // SAFETY: addresses outside of allocations are errors.
+        let got = unsafe { copy(to, from, bytes as usize, stream.0 as Handle) };
+        self.check("cuMemcpyDtoDAsync", got)
+    }
+
     fn forget_moment(&self, moment: Moment) -> Result<(), DriverError> {
         // SAFETY: made by `moment` and forgotten once.
         let got = unsafe { (self.functions()?.event_destroy)(moment.0 as Handle) };

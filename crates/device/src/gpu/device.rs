@@ -335,6 +335,29 @@ impl Device for GpuDevice {
         let ranks = self.outcomes(launches)?;
         Ok(Launched { measured: Some(measured), ..Launched::unobserved(ranks) })
     }
+
+    fn copy_speed(&mut self, bytes: u64) -> Result<Option<f64>, DeviceError> {
+        /// The first copies wake the GPU up.
+        const COPIES: usize = 10;
+        let context = self.context()?;
+        let (from, to) = (context.allocate(bytes)?, context.allocate(bytes)?);
+        let moments = [context.moment()?, context.moment()?];
+        let mut fastest = u64::MAX;
+        for _ in 0..COPIES {
+            context.mark(moments[0], Stream::DEFAULT)?;
+            context.copy(from, to, bytes, Stream::DEFAULT)?;
+            context.mark(moments[1], Stream::DEFAULT)?;
+            context.finish()?;
+            fastest = fastest.min(context.between(moments[0], moments[1])?);
+        }
+        for moment in moments {
+            context.forget_moment(moment)?;
+        }
+        context.free(from)?;
+        context.free(to)?;
+        // Each byte is read once and written once.
+        Ok((fastest > 0).then(|| 2.0 * bytes as f64 / (fastest as f64 / 1e9)))
+    }
 }
 
 impl GpuDevice {

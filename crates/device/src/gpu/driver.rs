@@ -304,6 +304,18 @@ pub trait GpuTime {
     /// One of them was not reached.
     fn between(&self, from: Moment, to: Moment) -> Result<u64, DriverError>;
 
+    /// Copies within the GPU's memory, in a queue.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    fn copy(
+        &self,
+        from: Address,
+        to: Address,
+        bytes: u64,
+        stream: Stream,
+    ) -> Result<(), DriverError>;
+
     /// Forgets a moment.
     ///
     /// # Errors

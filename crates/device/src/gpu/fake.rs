@@ -434,6 +434,16 @@ impl GpuTime for FakeContext {
         })
     }
 
+    fn copy(&self, from: Address, to: Address, bytes: u64, _: Stream) -> Result<(), DriverError> {
+        self.call("copy", format_args!("{bytes}"), |state| {
+            let copied = state.memory.at(from, bytes)?.to_vec();
+            state.memory.at(to, bytes)?.copy_from_slice(&copied);
+            // It takes as long as a launch.
+            state.launched += 1;
+            Ok(())
+        })
+    }
+
     fn forget_moment(&self, moment: Moment) -> Result<(), DriverError> {
         self.call("forget_moment", format_args!(""), |state| {
             state.moments.remove(&moment);

@@ -5,10 +5,11 @@ use ipc::HeapHandle;
 use kernels::Argument;
 use simt::{End, LaunchRecord};
 
+use super::fake::NANOSECONDS_A_LAUNCH;
 use super::fake::{FakeDriver, Launched as Seen};
 use super::verifier::{Entry, GpuVerifier, THREADS, VerifierDevice as _};
 use super::{GpuDevice, Heaps};
-use crate::{Device, DeviceError, DriverError, Fault, Interleave, Interleaving, Launch};
+use crate::{Caches, Device, DeviceError, DriverError, Fault, Interleave, Interleaving, Launch};
 
 const GRANULE: u64 = 2 << 20;
 
@@ -119,6 +120,58 @@ fn ranks_at_once_have_queues_of_their_own_and_are_awaited_together() {
         refused.to_string(),
         "needs 12 blocks resident at once, found room for 8 on this GPU"
     );
+}
+
+#[test]
+fn a_timed_launch_waits_at_the_gate_until_everything_is_queued() {
+    const ONE: u64 = NANOSECONDS_A_LAUNCH;
+    let driver = FakeDriver::new();
+    driver.kernel("k", |_, _| Ok(()));
+    let (_heaps, mut device) = two_ranks(&driver);
+    let both = [launch(0, vec![]), launch(1, vec![])];
+    // One after another, the second begins where the first ends; at once, both begin together.
+    for (how, times) in
+        [(Interleaving::Sequential, [0..ONE, ONE..2 * ONE]), (at_once(), [0..ONE, 0..2 * ONE])]
+    {
+        let mut begun = 0;
+        let launched = device.time(&both, how, Caches::Cold, &mut || begun += 1).unwrap();
+        let measured = launched.measured.unwrap();
+        assert_eq!((begun, measured.times), (1, times.to_vec()));
+        assert_eq!((measured.registers, measured.spilled_bytes), (Some(32), Some(8)));
+        let calls = driver.calls();
+        let at = |name: &str| calls.iter().position(|call| call.ends_with(name)).unwrap();
+        let (closed, open) = (at("wait_at_gate"), at("open_gate"));
+        // What waits for the GPU in there would wait for ever.
+        for call in &calls[closed + 1..open] {
+            let queues = ["mark", "await_moment", "launch k 4x32"];
+            assert!(queues.iter().any(|name| call.ends_with(name)), "{call}");
+        }
+        assert!(calls[..closed].iter().any(|call| call.contains("set 0 536870912")), "{calls:?}");
+    }
+}
+
+#[test]
+fn a_launch_that_cannot_be_queued_leaves_no_queue_at_the_gate() {
+    let driver = FakeDriver::new();
+    driver.kernel("k", |_, _| Ok(()));
+    let (_heaps, mut device) = two_ranks(&driver);
+    driver.fail_next(DriverError { call: "launch", ..kernel_fault(Fault::Other) });
+    let mut begun = 0;
+    let how = Interleaving::Sequential;
+    let failed = device.time(&[launch(0, vec![])], how, Caches::Warm, &mut || begun += 1);
+    assert!(failed.is_err());
+    assert_eq!(begun, 0);
+    assert!(driver.calls().iter().any(|call| call.ends_with("open_gate")));
+}
+
+#[test]
+fn the_speed_of_a_copy_counts_reading_and_writing() {
+    let driver = FakeDriver::new();
+    let (_heaps, mut device) = two_ranks(&driver);
+    let before = driver.allocations();
+    let speed = device.copy_speed(1000).unwrap();
+    assert_eq!(speed, Some(2.0 * 1000.0 * 1e9 / NANOSECONDS_A_LAUNCH as f64));
+    assert_eq!(driver.allocations(), before, "nothing is left");
 }
 
 #[test]

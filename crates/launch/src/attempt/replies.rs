@@ -122,6 +122,7 @@ pub(super) fn unexpected(
     let what = match reply {
         Reply::Hello { .. } => "a greeting",
         Reply::Prepared => "that it is ready",
+        Reply::Copied(_) => "how fast the device copies",
         Reply::Finished(_) => "that a launch has ended",
         Reply::DoesNotFit { .. } => "that ranks do not fit the device",
         Reply::Faulted { text, .. } | Reply::Failed(text) => text,

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 
+pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod doctor;

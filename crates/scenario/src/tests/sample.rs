@@ -280,12 +280,12 @@ impl Sample for BenchValue {
             name: Some("one".into()),
             ..ArmValue::variant(&name)
         });
-        let library = prop::sample::select(LibraryValue::ALL.to_vec())
-            .prop_map(|library| ArmValue { library: Some(library), ..ArmValue::default() });
+        let kernel =
+            Just(ArmValue { kernel: Some("all_gather/pull".into()), ..ArmValue::default() });
         let cache = prop_oneof![Just(CacheValue::Cold), Just(CacheValue::Warm)];
         let verify = prop_oneof![Just(VerifyValue::Every), Just(VerifyValue::Drawn)];
         let counts = (0..9u32, 1..9u32, 1..9u32, 1..9u32);
-        (prop::option::of((variant, library)), counts, cache, verify)
+        (prop::option::of((variant, kernel)), counts, cache, verify)
             .prop_map(|(arms, (warmup, iterations, blocks, launches), cache, verify)| BenchValue {
                 arms: ArmsValue(arms.into_iter().flat_map(|(one, two)| [one, two]).collect()),
                 warmup,

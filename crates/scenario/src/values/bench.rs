@@ -91,7 +91,7 @@ impl VerifyValue {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArmsValue(pub Vec<ArmValue>);
 
-/// One side of a comparison: a kernel's variant, or a library's collective.
+/// One side of a comparison: a kernel's variant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Arm")]
@@ -102,47 +102,6 @@ pub struct ArmValue {
     pub kernel: Option<String>,
     /// The kernel's variant; without one, the kernel's first.
     pub variant: Option<String>,
-    /// The library whose collective takes the place of a kernel.
-    pub library: Option<LibraryValue>,
-}
-
-/// A library of collectives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "Library")]
-pub enum LibraryValue {
-    /// NVIDIA's, on ordinary buffers.
-    Nccl,
-    /// NVIDIA's, on registered symmetric windows.
-    NcclSymmetric,
-    /// AMD's.
-    Rccl,
-    /// The MPI that this binary was built with.
-    Mpi,
-    /// No collective: the device's own copy of as many bytes, as the limit.
-    Memcpy,
-}
-
-impl LibraryValue {
-    /// Every library.
-    pub const ALL: [LibraryValue; 5] = [
-        LibraryValue::Nccl,
-        LibraryValue::NcclSymmetric,
-        LibraryValue::Rccl,
-        LibraryValue::Mpi,
-        LibraryValue::Memcpy,
-    ];
-
-    /// As scenarios spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LibraryValue::Nccl => "nccl",
-            LibraryValue::NcclSymmetric => "nccl_symmetric",
-            LibraryValue::Rccl => "rccl",
-            LibraryValue::Mpi => "mpi",
-            LibraryValue::Memcpy => "memcpy",
-        }
-    }
 }
 
 impl ArmValue {
@@ -153,19 +112,18 @@ impl ArmValue {
 
     /// What it is called.
     pub fn shown(&self) -> String {
-        let ArmValue { name, kernel, variant, library } = self;
-        let what = [kernel.as_deref(), variant.as_deref(), library.map(LibraryValue::name)];
+        let ArmValue { name, kernel, variant } = self;
+        let what = [kernel.as_deref(), variant.as_deref()];
         let spelled = || what.into_iter().flatten().collect::<Vec<_>>().join(".");
         name.clone().unwrap_or_else(spelled)
     }
 
     fn yaml(&self) -> String {
-        let ArmValue { name, kernel, variant, library } = self;
+        let ArmValue { name, kernel, variant } = self;
         let parts = [
             name.as_deref().map(|name| ("name", scalar(name))),
             kernel.as_deref().map(|kernel| ("kernel", scalar(kernel))),
             variant.as_deref().map(|variant| ("variant", scalar(variant))),
-            library.map(|library| ("library", library.name().to_owned())),
         ];
         let parts: Vec<String> =
             parts.into_iter().flatten().map(|(key, value)| format!("{key}: {value}")).collect();
@@ -173,13 +131,9 @@ impl ArmValue {
     }
 
     fn check(self) -> Result<ArmValue, String> {
-        let is_kernel = self.kernel.is_some() || self.variant.is_some();
-        match (is_kernel, self.library) {
-            (true, Some(_)) => {
-                Err("an arm is a kernel's variant or a library's, not both".to_owned())
-            }
-            (false, None) => Err("an arm states `kernel`, `variant` or `library`".to_owned()),
-            _ => Ok(self),
+        match self.kernel.is_none() && self.variant.is_none() {
+            true => Err("an arm states `kernel` or `variant`, or both".to_owned()),
+            false => Ok(self),
         }
     }
 }
@@ -189,7 +143,7 @@ struct Entry(ArmValue);
 
 impl FromYaml for Entry {
     fn expected() -> String {
-        "the name of a variant, or {name: .., kernel: .., variant: .., library: ..}".into()
+        "the name of a variant, or {name: .., kernel: .., variant: ..}".into()
     }
     fn from_text(text: &str) -> Result<Self, String> {
         Ok(Entry(ArmValue::variant(text)))
@@ -250,7 +204,7 @@ impl FromYaml for BenchValue {
 
 impl Value for BenchValue {
     fn accepted() -> String {
-        "`{arms: [base, {name: other, kernel: all_gather/pull, variant: base}, {library: mpi}], \
+        "`{arms: [base, {name: other, kernel: all_gather/pull, variant: base}], \
          warmup: 5, iterations: 20, blocks: 4, launches: 3, cache: cold, verify: every}`, every part \
          of which may be left out; `cache` is `cold` or `warm`, `verify` is `every` or `drawn`"
             .into()

@@ -18,7 +18,7 @@ mod shapes;
 mod value;
 
 pub use any_of::AnyOf;
-pub use bench::{ArmValue, ArmsValue, BenchValue, CacheValue, LibraryValue, VerifyValue};
+pub use bench::{ArmValue, ArmsValue, BenchValue, CacheValue, VerifyValue};
 pub use counts::{CountsValue, ScalarsValue};
 pub use from_yaml::{FromYaml, OrDefault};
 pub(crate) use from_yaml::{deserialize, elements, read};
