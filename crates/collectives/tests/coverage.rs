@@ -34,7 +34,7 @@ fn problem() -> impl Strategy<Value = Problem> {
                 let call = |(m, n, pick): (u64, u64, u64)| {
                     // A permuted subset of the world.
                     let mut ranks: Vec<Rank> = (0..world).map(Rank).collect();
-                    ranks.sort_by_key(|rank| collectives::fill::mix(pick ^ u64::from(rank.0)));
+                    ranks.sort_by_key(|rank| collectives::draw::mix(pick ^ u64::from(rank.0)));
                     ranks.truncate(1 + pick as usize % world as usize);
                     Call {
                         root: GroupRank(pick as u32 % ranks.len() as u32),

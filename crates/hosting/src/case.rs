@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use collectives::{Finding, FindingKind, Problem, Rank};
 use ipc::HeapHandle;
 use ipc::SharedMemory;

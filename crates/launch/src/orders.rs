@@ -1,6 +1,6 @@
 //! In which orders logical ranks run, one after another.
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use collectives::{Problem, Rank};
 
 /// Runs in several orders together may touch this many bytes beyond the three that always run.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use collectives::declared::undeclared;
-use collectives::fill::mix;
+use collectives::draw::Draw;
 use collectives::op::Average;
 use collectives::{
     Call, Collective, DType, Details, Group, GroupRank, Layout, Numerics, Op, Problem, Rank,
@@ -15,28 +15,11 @@ type Distinct = (Collective, Op, DType, u32, Vec<Rank>);
 
 const SEED: u64 = 7;
 
-/// Numbers that follow from a seed.
-struct Draws {
-    state: u64,
-}
-
-impl Draws {
-    /// A number below `bound`.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.state) % bound
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
-
 /// Draws problems of up to `most_ranks` ranks, until `count` of them differ in (collective, op,
 /// dtype, ranks, group). Barriers move nothing and are left out. `reduces` says which types the
 /// other side can add up.
 pub fn draw(count: usize, most_ranks: u32, reduces: fn(DType) -> bool) -> Vec<Problem> {
-    let mut draws = Draws { state: SEED };
+    let mut draws = Draw::new(SEED);
     let mut seen = BTreeSet::new();
     let mut problems = Vec::new();
     while seen.len() < count {
@@ -62,10 +45,10 @@ pub fn count_distinct(problems: &[Problem]) -> usize {
     problems.iter().map(distinct).collect::<BTreeSet<_>>().len()
 }
 
-fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
+fn problem(draws: &mut Draw, most_ranks: u32) -> Problem {
     let movers = Collective::ALL.into_iter().filter(|c| *c != Collective::Barrier);
-    let collective = draws.pick(&movers.collect::<Vec<_>>());
-    let dtype = draws.pick(&DType::ALL);
+    let collective = *draws.one_of(&movers.collect::<Vec<_>>());
+    let dtype = *draws.one_of(&DType::ALL);
     let world = 1 + draws.below(most_ranks.into()) as u32;
     let group = group(draws, world);
     let members = group.size();
@@ -75,10 +58,10 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     let root = GroupRank(draws.below(members.into()) as u32);
     let mut call = Call { tile, root, ..Call::plain(shape, group) };
     if collective.reduces() {
-        details.op = draws.pick(&Op::ALL);
+        details.op = *draws.one_of(&Op::ALL);
         if details.op == Op::PremulSum && draws.below(2) == 0 {
             let scalars: &[i32] = if dtype == DType::U8 { &[1, 2, 3] } else { &[1, -1, 2, 3, -4] };
-            details.scalars = (0..members).map(|_| draws.pick(scalars)).collect();
+            details.scalars = (0..members).map(|_| *draws.one_of(scalars)).collect();
         }
     }
     if collective == Collective::ReduceScatterTiles {
@@ -87,7 +70,7 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
         details.owners = (0..down * across).map(owner).collect();
     }
     if collective == Collective::AllToAll && draws.below(2) == 0 {
-        let sent = |draws: &mut Draws| (0..members).map(|_| draws.below(shape.m + 1)).collect();
+        let sent = |draws: &mut Draw| (0..members).map(|_| draws.below(shape.m + 1)).collect();
         details.counts = (0..members).map(|_| sent(draws)).collect();
     }
     call.details = details;
@@ -101,16 +84,14 @@ fn problem(draws: &mut Draws, most_ranks: u32) -> Problem {
     }
 }
 
-fn region(draws: &mut Draws) -> RegionLayout {
+fn region(draws: &mut Draw) -> RegionLayout {
     RegionLayout { pad_columns: draws.below(4), offset_elements: draws.below(4) }
 }
 
 /// Any number of the world's ranks, in any order.
-fn group(draws: &mut Draws, world: u32) -> Group {
+fn group(draws: &mut Draw, world: u32) -> Group {
     let mut ranks: Vec<Rank> = (0..world).map(Rank).collect();
-    for last in (1..ranks.len()).rev() {
-        ranks.swap(last, draws.below(last as u64 + 1) as usize);
-    }
+    draws.shuffle(&mut ranks);
     ranks.truncate(1 + draws.below(world.into()) as usize);
     if draws.below(3) == 0 {
         ranks.sort_unstable();

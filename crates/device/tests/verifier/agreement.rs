@@ -1,6 +1,6 @@
 //! One problem, judged on the device and on the host: where they do not agree, and in what.
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use collectives::image::{self, Generator, Moment, Span, spans};
 use collectives::{Finding, HeapPlan, Problem, verify};
 use device::gpu::verifier::{CallVerifier, VerifierDevice as _};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use collectives::op::{Average, Initial, NanRule, Overflow, SignedZeros};
 use collectives::rank::MAX_WORLD;
 use collectives::{

@@ -1,6 +1,6 @@
 //! What rank processes say about a launch, or that they are gone.
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use collectives::{Finding, FindingKind, Rank};
 use ranks::command::Reply;
 use ranks::{Loss, PoolError};

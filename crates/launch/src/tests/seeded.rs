@@ -1,6 +1,6 @@
 //! All ranks at once, under schedules that seeds name.
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use ranks::Cause;
 use rstest::rstest;
 use scenario::Mode;

@@ -1,6 +1,6 @@
 //! Draws drafts: the same ones for the same seed.
 
-use collectives::fill::mix;
+use collectives::draw::{Draw, mix};
 use collectives::{DType, Data, Group, GroupSpec, Shape, Tile};
 use kernels::manifest::Groups;
 use kernels::{DeviceName, Kernel};
@@ -18,32 +18,6 @@ const EXTENT: u64 = 300;
 /// Around tiles, vectors and powers of two.
 const EDGES: [u64; 16] = [7, 8, 9, 15, 17, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 257];
 
-/// A stream of numbers (SplitMix64).
-#[derive(Debug)]
-struct Numbers {
-    state: u64,
-}
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.state)
-    }
-
-    /// A number from `least` to `most`.
-    fn within(&mut self, least: u64, most: u64) -> u64 {
-        least + self.next() % (most - least + 1)
-    }
-
-    fn percent(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
-    }
-
-    fn one_of<'a, T>(&mut self, values: &'a [T]) -> &'a T {
-        &values[self.next() as usize % values.len()]
-    }
-}
-
 /// What may be drawn.
 #[derive(Debug)]
 pub(crate) struct Space<'a> {
@@ -56,7 +30,7 @@ pub(crate) struct Space<'a> {
 impl Space<'_> {
     /// Draft number `index` of a seed. The manifest may still rule it out.
     pub(crate) fn draw(&self, seed: u64, index: u64) -> Draft {
-        let mut numbers = Numbers { state: mix(seed) ^ index };
+        let mut numbers = Draw::new(mix(seed) ^ index);
         let n = &mut numbers;
         let ranks = n.within(1, RANKS.into()) as u32;
         let calls = if n.percent(65) { 1 } else { n.within(2, 4) };
@@ -78,7 +52,7 @@ impl Space<'_> {
         draft
     }
 
-    fn call(&self, n: &mut Numbers, settings: &Settings) -> CallSettings {
+    fn call(&self, n: &mut Draw, settings: &Settings) -> CallSettings {
         let manifest = &self.kernel.manifest;
         let ranks = settings.ranks.value.0;
         let spec = self.group(n, ranks);
@@ -103,7 +77,7 @@ impl Space<'_> {
         call
     }
 
-    fn group(&self, n: &mut Numbers, ranks: u32) -> GroupSpec {
+    fn group(&self, n: &mut Draw, ranks: u32) -> GroupSpec {
         match (self.kernel.manifest.groups, n.within(0, 99)) {
             (Groups::World, _) | (Groups::Any | Groups::Strided, 0..30) => GroupSpec::World,
             (Groups::Any, 30..55) => listed(n, ranks),
@@ -113,14 +87,14 @@ impl Space<'_> {
     }
 }
 
-fn region(n: &mut Numbers) -> RegionValue {
+fn region(n: &mut Draw) -> RegionValue {
     RegionValue {
         pad_columns: if n.percent(50) { n.within(1, 19) } else { 0 },
         offset_elements: if n.percent(35) { n.within(1, 17) } else { 0 },
     }
 }
 
-fn extent(n: &mut Numbers) -> u64 {
+fn extent(n: &mut Draw) -> u64 {
     match n.within(0, 99) {
         0..4 => 0,
         4..10 => 1,
@@ -131,16 +105,14 @@ fn extent(n: &mut Numbers) -> u64 {
 }
 
 /// Some ranks, in any order.
-fn listed(n: &mut Numbers, ranks: u32) -> GroupSpec {
+fn listed(n: &mut Draw, ranks: u32) -> GroupSpec {
     let mut all: Vec<u32> = (0..ranks).collect();
-    for last in (1..all.len()).rev() {
-        all.swap(last, n.within(0, last as u64) as usize);
-    }
+    n.shuffle(&mut all);
     all.truncate(n.within(1, u64::from(ranks)) as usize);
     GroupSpec::Ranks(all)
 }
 
-fn strided(n: &mut Numbers, ranks: u32) -> GroupSpec {
+fn strided(n: &mut Draw, ranks: u32) -> GroupSpec {
     let start = n.within(0, u64::from(ranks) - 1) as u32;
     let stride = n.within(1, 3) as u32;
     let most = (ranks - 1 - start) / stride + 1;

@@ -1,6 +1,6 @@
 //! The calls of a combination, each checked against the kernel and its group.
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use collectives::{Call, Collective, Details, Group, GroupRank, Layout, Op, Tile};
 use kernels::symbols::nearest;
 use kernels::{DeviceName, Variant};

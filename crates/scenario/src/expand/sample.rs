@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 
 use crate::case::Case;
 use crate::keys::Sample;

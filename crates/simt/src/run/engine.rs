@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ops::Range;
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 use slab::Slab;
 
 use super::block::Block;

@@ -5,10 +5,9 @@
 
 use std::collections::{BinaryHeap, VecDeque};
 
-use collectives::fill::mix;
+use collectives::draw::{Draw, mix};
 
 use super::contract::Ready;
-use super::seeded::next;
 use crate::observe::access::ThreadId;
 use crate::observe::numbers::NumberMap;
 
@@ -41,13 +40,13 @@ pub(crate) struct Priorities {
 
 impl Priorities {
     /// Priorities and changes drawn from a sequence.
-    pub(crate) fn draw(state: &mut u64) -> Priorities {
+    pub(crate) fn draw(draw: &mut Draw) -> Priorities {
         // How long the run will be is not known, so the scale is drawn too: 16 to 8192 steps.
-        let steps = 16 << (next(state) % 10);
-        let mut changes = [(); CHANGES].map(|()| next(state) % steps);
+        let steps = 16 << draw.below(10);
+        let mut changes = [(); CHANGES].map(|()| draw.below(steps));
         changes.sort_unstable();
         Priorities {
-            seed: *state,
+            seed: draw.seed(),
             step: 0,
             changes,
             fallen: Vec::new(),
@@ -127,8 +126,8 @@ mod tests {
 
     #[test]
     fn the_highest_of_the_ready_ones_runs_however_they_come_and_go() {
-        let mut state = 3;
-        let mut draw = |below: usize| (next(&mut state) % below as u64) as usize;
+        let mut numbers = Draw::new(3);
+        let mut draw = |below: usize| numbers.below(below as u64) as usize;
         let mut priorities = Priorities::draw(&mut 7);
         let mut ready: VecDeque<Ready> = VecDeque::new();
         let mut away: Vec<u32> = (0..40).collect();

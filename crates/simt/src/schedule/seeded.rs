@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use collectives::fill::mix;
+use collectives::draw::{Draw, mix};
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
@@ -70,7 +70,7 @@ pub struct Seeded {
     idle: Idle,
     strategy: Strategy,
     switches: Switches,
-    state: u64,
+    draw: Draw,
     priorities: Priorities,
 }
 
@@ -92,16 +92,10 @@ impl Seeded {
         resident_blocks: u32,
         idle: Idle,
     ) -> Seeded {
-        let mut state = mix(seed ^ 0x5c4e_d01e);
-        let priorities = Priorities::draw(&mut state);
-        Seeded { resident_blocks, idle, strategy, switches, state, priorities }
+        let mut draw = Draw::new(mix(seed ^ 0x5c4e_d01e));
+        let priorities = Priorities::draw(&mut draw);
+        Seeded { resident_blocks, idle, strategy, switches, draw, priorities }
     }
-}
-
-/// The next number of a sequence (splitmix64).
-pub(crate) fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mix(*state)
 }
 
 impl Schedule for Seeded {
@@ -123,7 +117,7 @@ impl Schedule for Seeded {
     fn pick(&mut self, ready: &VecDeque<Ready>, _: Option<usize>, _: Look<'_>) -> usize {
         match self.strategy {
             Strategy::RoundRobin => 0,
-            Strategy::Random => (next(&mut self.state) % ready.len() as u64) as usize,
+            Strategy::Random => self.draw.below(ready.len() as u64) as usize,
             Strategy::Priorities => self.priorities.pick(ready),
         }
     }

@@ -6,6 +6,8 @@
 //! model wants it: the last write before a race-free read is always seen. Atomics, volatile
 //! accesses and packets are never late: what is late is the data that a flag should publish.
 
+use collectives::draw::Draw;
+
 use super::clock::Epoch;
 use super::threads::Threads;
 
@@ -73,16 +75,16 @@ pub(super) struct Weak {
     entries: Vec<Entry>,
     /// A store that was announced and may not have happened yet.
     announced: Option<Entry>,
-    state: u64,
+    draw: Draw,
     /// One step in so many drains a store.
     rarely: u64,
 }
 
 impl Weak {
     pub(super) fn new(seed: u64) -> Weak {
-        let mut state = seed;
-        let rarely = 4 << (2 * (next(&mut state) % 3));
-        Weak { entries: Vec::new(), announced: None, state, rarely }
+        let mut draw = Draw::new(seed);
+        let rarely = 4 << (2 * (draw.below(3)));
+        Weak { entries: Vec::new(), announced: None, draw, rarely }
     }
 
     /// A thread goes on: memory becomes what it may see.
@@ -96,7 +98,7 @@ impl Weak {
     /// It gives way: memory becomes what all see. Returns the address that was drained, if any.
     pub(super) fn leaves(&mut self) -> Option<usize> {
         self.hide();
-        let number = next(&mut self.state);
+        let number = self.draw.number();
         let full = self.entries.len() > ASIDE;
         if self.entries.is_empty() || (!full && !number.is_multiple_of(self.rarely)) {
             return None;
@@ -169,12 +171,6 @@ impl Weak {
         self.happened();
         self.entries.iter_mut().rev().for_each(Entry::hide);
     }
-}
-
-/// The next number of a sequence (splitmix64).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    collectives::fill::mix(*state)
 }
 
 #[cfg(test)]

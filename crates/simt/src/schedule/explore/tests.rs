@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use collectives::Rank;
-use collectives::fill::mix;
+use collectives::draw::Draw;
 use rstest::rstest;
 
 use super::explorer::{Branch, Explorer};
@@ -151,11 +151,8 @@ fn known_programs_have_so_many_interleavings(
 
 #[test]
 fn random_programs_have_the_outcomes_of_every_order() {
-    let mut state = 5u64;
-    let mut draw = |below: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        (mix(state) >> 20) % below
-    };
+    let mut numbers = Draw::new(5);
+    let mut draw = |below: u64| (numbers.number() >> 20) % below;
     let (mut reduced, mut all) = (0, 0);
     for _ in 0..150 {
         let threads = 2 + draw(2) as usize;

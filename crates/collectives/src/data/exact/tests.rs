@@ -1,0 +1,291 @@
+//! Law 2 for reductions: exact whatever the order, and no known confusion goes unseen.
+
+use rstest::rstest;
+
+use super::*;
+use crate::data::declared::undeclared;
+use crate::meaning::arithmetic::{self, Operand};
+use crate::meaning::op::{Average, Numerics};
+use crate::meaning::problem::Collective;
+use crate::meaning::shape::{Shape, Tile};
+
+/// All that shipped scenarios have, and some up to the largest world.
+const MEMBERS: [u32; 25] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 31, 32, 33, 48, 63, 64];
+const SHAPE: Shape = Shape { m: 19, n: 67 };
+
+fn problem(dtype: DType, op: Op, members: u32) -> Problem {
+    let mut problem = Problem::plain(Collective::AllReduce, members, dtype, SHAPE)
+        .with_tile(Tile { m: 4, n: 16 })
+        .with_op(op)
+        .repeated(2);
+    problem.numerics.avg = Some(Average::DivideAfter);
+    problem
+}
+
+fn rows(fill: &ExactFill, row: u64, members: u32) -> Vec<Vec<u8>> {
+    let one = |rank| {
+        let mut bytes = Vec::new();
+        fill.row(Rank(rank), row, &mut bytes);
+        bytes
+    };
+    (0..members).map(one).collect()
+}
+
+fn value(dtype: DType, bytes: &[u8]) -> f64 {
+    let mut wide = [0; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(wide);
+    match dtype {
+        DType::U8 => bits as f64,
+        DType::I8 => f64::from(bits as i8),
+        DType::I32 => f64::from(bits as i32),
+        DType::I64 => bits as i64 as f64,
+        float => float::decode(float, bits),
+    }
+}
+
+/// The lowest bit that is set in any of the values.
+fn lowest_bit(values: &[f64]) -> f64 {
+    let lowest = |value: f64| {
+        (0..).map(|e| 2f64.powi(40 - e)).find(|unit| (value / unit).fract() == 0.0).unwrap()
+    };
+    values.iter().filter(|v| **v != 0.0).map(|v| lowest(*v)).fold(f64::INFINITY, f64::min)
+}
+
+#[rstest]
+fn every_partial_sum_of_every_subset_is_exact(
+    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)] dtype: usize,
+    #[values(Op::Sum, Op::Avg, Op::PremulSum)] op: Op,
+    #[values(false, true)] with_scalars: bool,
+) {
+    let dtype = DType::ALL[dtype];
+    for members in MEMBERS {
+        let mut problem = problem(dtype, op, members);
+        if with_scalars && op == Op::PremulSum && dtype != DType::U8 {
+            let scalar = |g: u32| [3, -1, 4, -6][g as usize % 4];
+            problem.calls[0].details.scalars = (0..members).map(scalar).collect();
+        }
+        if undeclared(&problem).is_some() {
+            continue;
+        }
+        let fill = ExactFill::new(&problem, 0);
+        for row in 0..3 {
+            let rows = rows(&fill, row, members);
+            for at in 0..SHAPE.n as usize {
+                let size = dtype.bytes() as usize;
+                let values: Vec<f64> = (0..members as usize)
+                    .map(|g| {
+                        let scalar = problem.calls[0].scalar(GroupRank(g as u32));
+                        let scalar = if op == Op::PremulSum { scalar } else { 1 };
+                        value(dtype, &rows[g][at * size..][..size]) * f64::from(scalar)
+                    })
+                    .collect();
+                // Every subset's sum lies between these two, in units that all values share.
+                let unit = lowest_bit(&values);
+                let ups: f64 = values.iter().filter(|v| **v > 0.0).sum();
+                let downs: f64 = values.iter().filter(|v| **v < 0.0).sum();
+                let most = 2f64.powi(dtype.exact_bits() as i32);
+                assert!(ups / unit <= most && -downs / unit <= most, "{dtype} {op} {members}");
+                let total = ups + downs;
+                if dtype.is_float() || op != Op::PremulSum {
+                    assert_ne!(total, 0.0, "{dtype} {op} {members}");
+                }
+                // An i64 is beyond the f64s of this test.
+                if op == Op::Avg && dtype != DType::I64 {
+                    let mean = total / f64::from(members);
+                    assert_eq!(mean * f64::from(members), total);
+                    let exact = dtype.is_float()
+                        && float::round(dtype, mean, Overflow::Nan).to_bits() == mean.to_bits();
+                    assert!(exact || mean.fract() == 0.0, "{dtype} {members} {total}");
+                }
+                if dtype.is_float() {
+                    let round = |v: f64| float::round(dtype, v, Overflow::Nan);
+                    assert!(round(ups) == ups && round(downs) == downs && round(total) == total);
+                }
+            }
+        }
+    }
+}
+
+#[rstest]
+fn any_first_member_gives_the_same_bits(
+    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)] dtype: usize,
+    #[values(Op::Sum, Op::Prod, Op::Min, Op::Max, Op::Avg, Op::PremulSum)] op: Op,
+) {
+    let dtype = DType::ALL[dtype];
+    for members in MEMBERS {
+        let problem = problem(dtype, op, members);
+        if undeclared(&problem).is_some() {
+            continue;
+        }
+        let fill = ExactFill::new(&problem, 0);
+        let rows = rows(&fill, 5, members);
+        let operand =
+            |(bytes, member)| Operand { bytes, scalar: problem.calls[0].scalar(GroupRank(member)) };
+        let rows: Vec<Operand<'_>> = rows.iter().map(Vec::as_slice).zip(0..).map(operand).collect();
+        let reduce = |first| arithmetic::reduce(dtype, &problem.numerics, op, first, &rows);
+        let expected = reduce(0);
+        for element in expected.chunks(dtype.bytes() as usize) {
+            let finite = value(dtype, element);
+            let vanishes = finite == 0.0 && (dtype.is_float() || op != Op::PremulSum);
+            assert!(finite.is_finite() && !vanishes, "{dtype} {op} {members}: {finite}");
+        }
+        for first in 1..members as usize {
+            assert_eq!(reduce(first), expected, "{dtype} {op} of {members}");
+        }
+    }
+}
+
+#[rstest]
+fn members_and_neighbouring_places_differ(
+    #[values(DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64)] dtype: DType,
+    #[values(2, 3, 4, 7, 8, 16, 33, 64)] members: u32,
+) {
+    let problem = problem(dtype, Op::Sum, members);
+    let size = dtype.bytes() as usize;
+    let sums = |index: usize| -> Vec<Vec<f64>> {
+        let fill = ExactFill::new(&problem, index);
+        let all_fit = fill.integers.count >= u64::from(members);
+        assert!(all_fit || (dtype == DType::BF16 && members > 32), "{dtype} {members}");
+        let sum = |row| {
+            let rows = rows(&fill, row, members);
+            (0..SHAPE.n as usize)
+                .map(|at| {
+                    let values: Vec<&[u8]> =
+                        rows.iter().map(|row| &row[at * size..][..size]).collect();
+                    for (g, one) in values.iter().enumerate().filter(|_| all_fit) {
+                        assert_ne!(value(dtype, one), 0.0);
+                        assert!(!values[g + 1..].contains(one), "{dtype} {members}: {values:?}");
+                    }
+                    values.iter().map(|one| value(dtype, one)).sum()
+                })
+                .collect()
+        };
+        (0..SHAPE.m).map(sum).collect()
+    };
+    let (now, next) = (sums(0), sums(1));
+    for (row, values) in now.iter().enumerate() {
+        for (column, value) in values.iter().enumerate() {
+            for (down, across) in [(0, 1), (0, 2), (0, 16 / size), (0, 16), (1, 0), (2, 0), (4, 0)]
+            {
+                let other = now.get(row + down).and_then(|row| row.get(column + across));
+                assert_ne!(other, Some(value), "{dtype} {members} +{down} +{across}");
+            }
+            assert_ne!(next[row][column], *value, "the call before");
+        }
+    }
+}
+
+/// A kernel must not get away with holding them as floats.
+#[rstest]
+#[case(DType::I32, |sum| sum as f32 as i64)]
+#[case(DType::I64, |sum| sum as f64 as i64)]
+fn sums_of_integers_are_wider_than_a_significand(
+    #[case] dtype: DType,
+    #[case] through_float: fn(i64) -> i64,
+    #[values(1, 2, 3, 8, 16, 64)] members: u32,
+) {
+    let problem = problem(dtype, Op::Sum, members);
+    let fill = ExactFill::new(&problem, 0);
+    let rows = rows(&fill, 0, members);
+    let size = dtype.bytes() as usize;
+    let element = |row: &Vec<u8>, at: usize| match &row[at * size..][..size] {
+        four if size == 4 => i64::from(i32::from_le_bytes(four.try_into().unwrap())),
+        eight => i64::from_le_bytes(eight.try_into().unwrap()),
+    };
+    let sums = (0..SHAPE.n as usize).map(|at| rows.iter().map(|row| element(row, at)).sum());
+    let changed = sums.filter(|sum: &i64| through_float(*sum) != *sum).count();
+    assert!(changed > SHAPE.n as usize / 4, "{changed} of {}", SHAPE.n);
+}
+
+#[test]
+fn what_cannot_be_exact_says_why() {
+    let scaled = |dtype, members| Problem {
+        numerics: Numerics { avg: Some(Average::ScaleBefore), ..Numerics::default() },
+        ..problem(dtype, Op::Avg, members)
+    };
+    let said = undeclared(&scaled(DType::F32, 3)).unwrap();
+    assert_eq!(said.needed, "an average that is exact (divide_after, or 2^k ranks)");
+    assert_eq!(said.found, "scale_before: f32 elements over 3 ranks");
+    assert_eq!(undeclared(&scaled(DType::F32, 4)), None);
+    let said = undeclared(&problem(DType::F8E5M2, Op::Avg, 11)).unwrap();
+    assert_eq!(said.needed, "integers whose every partial sum is exact");
+    assert_eq!(said.found, "avg of 11 ranks in f8e5m2");
+    let mut scaled = problem(DType::F8E4M3Fn, Op::PremulSum, 2);
+    scaled.calls[0].details.scalars = vec![1 << 20, 1];
+    let said = undeclared(&scaled).unwrap();
+    assert_eq!(said.needed, "factors with which every partial sum is exact");
+    assert_eq!(said.found, "[1048576, 1] in f8e4m3fn");
+    let random = Problem { data: Data::Random, ..problem(DType::F32, Op::Sum, 2) };
+    assert!(undeclared(&random).unwrap().needed.contains("order: rank_order"));
+}
+
+/// Law 16, for every type and op and up to as many members as there may be: in the results of a call, a
+/// member that is forgotten, taken twice, or taken in place of another is seen, and so are a row, a
+/// column or a call in place of the next. What does not show them is refused.
+#[rstest]
+fn every_slip_of_a_member_or_of_a_place_is_seen(
+    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)] dtype: usize,
+    #[values(Op::Sum, Op::Prod, Op::Min, Op::Max, Op::Avg, Op::PremulSum)] op: Op,
+) {
+    let dtype = DType::ALL[dtype];
+    let mut judged = 0;
+    for members in [2, 3, 8, 15, 16, 17, 31, 32, 33, 48, 64] {
+        let problem = problem(dtype, op, members);
+        if undeclared(&problem).is_some() {
+            continue;
+        }
+        judged += 1;
+        let inputs = [0, 1].map(|index| -> Vec<Vec<Vec<u8>>> {
+            let fill = ExactFill::new(&problem, index);
+            (0..SHAPE.m).map(|row| rows(&fill, row, members)).collect()
+        });
+        let combined = |rows: &[Vec<u8>], taken: &[usize]| {
+            let operand = |(slot, member): (u32, &usize)| Operand {
+                bytes: &rows[*member],
+                scalar: problem.calls[0].scalar(GroupRank(slot)),
+            };
+            let operands: Vec<Operand<'_>> = (0..).zip(taken).map(operand).collect();
+            arithmetic::reduce(dtype, &problem.numerics, op, 0, &operands)
+        };
+        let all: Vec<usize> = (0..members as usize).collect();
+        let results = inputs
+            .each_ref()
+            .map(|rows| -> Vec<Vec<u8>> { rows.iter().map(|rows| combined(rows, &all)).collect() });
+        let said = format!("{dtype} {op} of {members}");
+        let changes = |taken: &[usize]| {
+            let wrong = |(rows, right): (&Vec<Vec<u8>>, &Vec<u8>)| combined(rows, taken) != *right;
+            inputs[0].iter().zip(&results[0]).any(wrong)
+        };
+        for member in 0..members as usize {
+            for distance in [1, 2, 4, 8, 16, 32].into_iter().filter(|d| *d < members as usize) {
+                // The neighbour's element in place of the member's own.
+                let mut taken = all.clone();
+                taken[member] = (member + distance) % members as usize;
+                assert!(changes(&taken), "{said}: {member} +{distance}");
+            }
+            if op != Op::Avg && op != Op::PremulSum {
+                let mut taken = all.clone();
+                taken.remove(member);
+                assert!(changes(&taken), "{said}: {member} forgotten");
+                if !matches!(op, Op::Min | Op::Max) {
+                    taken.extend([member; 2]);
+                    assert!(changes(&taken), "{said}: {member} twice");
+                }
+            }
+        }
+        let [now, next] = &results;
+        assert_ne!(now, next, "{said}: a call");
+        for down in [1, 2, 4] {
+            let differ = |row: usize| now[row] != now[row - down];
+            assert!((down..now.len()).any(differ), "{said}: {down} rows");
+        }
+        let size = dtype.bytes() as usize;
+        for across in [1, 2, 16] {
+            let shifted = |row: &Vec<u8>| row[across * size..] != row[..row.len() - across * size];
+            assert!(now.iter().any(shifted), "{said}: {across} columns");
+        }
+    }
+    assert!(judged > 1, "{dtype} {op}: {judged}");
+}

@@ -1,0 +1,10 @@
+//! What inputs and untouched places hold: the keyed fill, the poison, data of reductions, special bit
+//! patterns; and which data a declared arithmetic allows.
+
+pub mod declared;
+pub mod draw;
+pub mod exact;
+pub mod fill;
+pub mod patterns;
+mod poison;
+mod word;
