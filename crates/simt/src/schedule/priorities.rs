@@ -128,7 +128,7 @@ mod tests {
     fn the_highest_of_the_ready_ones_runs_however_they_come_and_go() {
         let mut numbers = Draw::new(3);
         let mut draw = |below: usize| numbers.below(below as u64) as usize;
-        let mut priorities = Priorities::draw(&mut 7);
+        let mut priorities = Priorities::draw(&mut Draw::new(7));
         let mut ready: VecDeque<Ready> = VecDeque::new();
         let mut away: Vec<u32> = (0..40).collect();
         for _ in 0..4000 {
