@@ -1,7 +1,7 @@
 //! In which order arms run: every block has a drawn permutation of them and then its mirror image, so that
 //! a drift that is linear in time falls on all arms alike (A B B A).
 
-use collectives::fill::mix;
+use collectives::draw::mix;
 
 /// Numbers that a seed draws.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! What a run left, memory aside.
 
 use collectives::Rank;
-use collectives::fill::mix;
+use collectives::draw::mix;
 use serde::{Deserialize, Serialize};
 
 use super::violation::Violation;
