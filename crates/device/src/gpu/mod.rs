@@ -10,6 +10,7 @@ pub mod fake;
 mod heaps;
 #[cfg(test)]
 mod tests;
+mod timing;
 pub mod vendor;
 pub mod verifier;
 
