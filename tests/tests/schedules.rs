@@ -21,6 +21,11 @@ variants:
   absent: {entry: k_absent, tile: {m: 1, n: 64}, blocks: 1}
   crowd: {entry: k_crowd, tile: {m: 1, n: 64}, blocks: 3}
   hopes: {entry: k_hopes, tile: {m: 1, n: 64}, blocks: 1}
+  gives_up: {entry: k_gives_up, tile: {m: 1, n: 64}, blocks: 1}
+  falls_back: {entry: k_falls_back, tile: {m: 1, n: 64}, blocks: 1}
+  by_clock: {entry: k_by_clock, tile: {m: 1, n: 64}, blocks: 1}
+  late: {entry: k_late, tile: {m: 1, n: 64}, blocks: 1}
+  two_looks: {entry: k_two_looks, tile: {m: 1, n: 64}, blocks: 1}
 workspace:
   staging: {type: u16, count: m * n * group.size, init: zero, between_calls: keep, judge: ignore}
   ready: {type: u32, count: group.size, init: zero, between_calls: keep, judge: ignore}
@@ -33,7 +38,7 @@ args: [{ptr: input}, {ptr: output}, {i32: m}, {i32: n}, {i64: input.row_stride},
 
 /// Every rank pushes to staging, raises a flag there, waits for all flags and copies.
 const SOURCE: &str = r#"#include "rankcheck.h"
-enum Fault { RIGHT, RELAXED, AGENT, NO_BARRIER, ABSENT, CROWD, HOPES };
+enum Fault { RIGHT, RELAXED, AGENT, NO_BARRIER, ABSENT, CROWD, HOPES, GIVES_UP, FALLS_BACK, BY_CLOCK, LATE, TWO_LOOKS };
 #define PARAMETERS const ELEM* input, ELEM* output, int m, int n, rc_i64 is, rc_i64 os, const rc_u64* bases, \
   const int* ranks, int rank, int group_rank, int group_size, ELEM* staging, rc_u32* ready, rc_u32* arrived, rc_u32 epoch
 template <Fault F> __device__ void body(PARAMETERS) {
@@ -61,7 +66,12 @@ template <Fault F> __device__ void body(PARAMETERS) {
   // Long enough for a peer that is not late: more than a third of a second.
   if (F == HOPES && t == 0)
     for (long long began = wall_clock64(); wall_clock64() - began < 1500000000;) RC_STEP();
-  if (F != HOPES && t < group_size)
+  const int looks = F == GIVES_UP || F == FALLS_BACK ? 1000 : F == LATE ? 1 << 30 : F == TWO_LOOKS ? 2 : 0;
+  if (t < group_size)
+    for (int look = 0; look < looks && rc_load_acquire_system(ready + t) < tick; look++) rc_spin_hint();
+  if (F == BY_CLOCK && t < group_size)
+    for (long long began = wall_clock64(); rc_load_acquire_system(ready + t) < tick && wall_clock64() - began < 20000;) {}
+  if (F != HOPES && F != GIVES_UP && F != BY_CLOCK && F != LATE && t < group_size)
     while (__hip_atomic_load(ready + t, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) < tick) rc_spin_hint();
   __syncthreads();
   for (int i = t; i < m * n * group_size; i += blockDim.x)
@@ -73,6 +83,8 @@ template <Fault F> __device__ void body(PARAMETERS) {
   }
 KERNEL(k_right, RIGHT) KERNEL(k_relaxed, RELAXED) KERNEL(k_agent, AGENT)
 KERNEL(k_no_barrier, NO_BARRIER) KERNEL(k_absent, ABSENT) KERNEL(k_crowd, CROWD) KERNEL(k_hopes, HOPES)
+KERNEL(k_gives_up, GIVES_UP) KERNEL(k_falls_back, FALLS_BACK) KERNEL(k_by_clock, BY_CLOCK)
+KERNEL(k_late, LATE) KERNEL(k_two_looks, TWO_LOOKS)
 "#;
 
 /// A line of [`SOURCE`] that holds this text, from 1.
@@ -149,7 +161,7 @@ fn a_deadlock_names_the_flag_and_its_value() {
     let (said, case) = case(&project("absent"), &["--report", "human"]);
     assert_eq!(kinds(&case), ["deadlock"], "{said}");
     assert!(said.contains("waits for `ready[1]` of rank 0 to change, now 0, awaited 1"), "{said}");
-    let waits = format!("rank 0 block 0 thread 1 at kernels/{}", line("ready + t"));
+    let waits = format!("rank 0 block 0 thread 1 at kernels/{}", line("hip_atomic_load(ready + t"));
     assert!(labelled(&said, "waits at ").starts_with(&waits), "{said}");
     let flag = labelled(&said, "flag ");
     assert!(flag.contains("of rank 0's heap; nobody has set it in this call"), "{flag}");
@@ -326,4 +338,45 @@ fn what_is_too_large_for_an_exploration_is_refused_with_the_number() {
     let (said, large) = case(&project("right"), &["--strategy", "exhaustive", "--report", "human"]);
     assert_eq!(large["verdict"], "unsupported", "{said}");
     assert!(said.contains("found 128"), "{said}");
+}
+
+/// A kernel whose wait ends by itself is wrong where it then goes on as if the flag had come.
+#[rstest]
+#[case("gives_up")]
+#[case("by_clock")]
+fn a_wait_that_gives_up_is_found(#[case] variant: &str) {
+    let (said, case) = case(&project(variant), &["--schedules", "32"]);
+    assert_eq!(case["verdict"], "fail", "{said}");
+    assert_eq!(kinds(&case)[0], "data_race", "{said}");
+}
+
+#[test]
+fn a_wait_that_gives_up_and_then_waits_again_is_right() {
+    let (said, case) = case(&project("falls_back"), &["--schedules", "200"]);
+    assert_eq!(case["verdict"], "pass", "{said}");
+}
+
+#[test]
+fn a_wait_that_is_too_long_to_give_up_is_not_proved() {
+    let (said, case) = case(&project("late"), &["--schedules", "32"]);
+    assert_eq!(case["verdict"], "pass", "{said}");
+    let open = case["not_proved"].as_array().expect("a list");
+    assert!(open.contains(&"waits that give up after more than 65536 looks".into()), "{open:?}");
+}
+
+/// An exploration proves only what it has tried.
+#[rstest]
+#[case("gives_up", "fail", "")]
+#[case("by_clock", "fail", "")]
+#[case("falls_back", "pass", "")]
+#[case("late", "unsupported", "counts while it waits, and still waited after 65536 looks")]
+#[case("two_looks", "unsupported", "gives up after so few looks that they cannot be told apart")]
+fn an_exploration_lets_waits_give_up(
+    #[case] variant: &str,
+    #[case] verdict: &str,
+    #[case] reason: &str,
+) {
+    let (said, case) = tiny(variant, &["--schedules", "20000"]);
+    assert_eq!(case["verdict"], verdict, "{said}");
+    assert!(case["reason"].to_string().contains(reason), "{}", case["reason"]);
 }

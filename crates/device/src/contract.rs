@@ -156,6 +156,7 @@ impl Launched {
             end: End::Finished,
             divergences: Vec::new(),
             violations: Vec::new(),
+            open_waits: Vec::new(),
             schedule_hash: 0,
             steps: 0,
         };

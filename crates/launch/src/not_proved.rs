@@ -41,6 +41,7 @@ pub(crate) fn not_proved(admitted: &Admitted<'_>, how: &How, gpus: &[u32]) -> Ve
                 None => NotProved::SchedulesBeyond(schedules.ran),
             });
             open.extend((!schedules.race).then_some(NotProved::RacesNotSought));
+            open.extend(schedules.long_waits.then_some(NotProved::LongWaits));
         }
         (Mode::Process | Mode::Host, _) => {
             let delays = how.processes().map_or((0, 0), |run| (run.delays, run.delays_failed));

@@ -6,6 +6,7 @@ use std::time::Instant;
 use collectives::Finding;
 use ranks::PoolError;
 use scenario::{Case, Mode, Reason};
+use simt::Unexplored;
 use verdict::{CaseResult, How, OrdersRun, ProcessesRun, SchedulesRun, Verdict};
 
 use crate::admit::Refusal;
@@ -34,6 +35,9 @@ impl Tally {
             if call.effective.is_some() {
                 into.effective.clone_from(&call.effective);
             }
+        }
+        if ran.open_waits.iter().any(|(why, _)| *why == Unexplored::GivesUpLate) {
+            self.schedules().long_waits = true;
         }
         if let Some(overlapped) = ran.overlapped() {
             let known = &mut self.processes().overlapped;

@@ -42,8 +42,8 @@ pub use observe::{
     Operation, Order, Race, RaceKind, Races, Scope, ThreadId, Write, shared_memory_at,
 };
 pub use run::{
-    Divergence, End, Outcome, RankLaunch, RankOutcome, STACK_BYTES, Side, Violation, ViolationKind,
-    Wait, Waiting, fault, run,
+    Divergence, End, OpenWait, Outcome, RankLaunch, RankOutcome, STACK_BYTES, Side, Unexplored,
+    Violation, ViolationKind, Wait, Waiting, fault, run,
 };
 pub use schedule::{
     Branch, CHANGES, Directed, Explorer, Exploring, Idle, Live, Look, Places, Ready, Recorded,

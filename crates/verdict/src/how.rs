@@ -48,6 +48,9 @@ pub struct SchedulesRun {
     pub hash: Option<u64>,
     /// Whether data races were looked for.
     pub race: bool,
+    /// Whether a wait that counts its looks still waited after as many as it was given.
+    #[serde(default)]
+    pub long_waits: bool,
 }
 
 /// Ranks as processes.

@@ -39,6 +39,8 @@ pub enum NotProved {
     },
     /// That relaxed and volatile accesses may become visible late.
     LateVisibility,
+    /// What a kernel does whose wait ends after more looks than were tried.
+    LongWaits,
     /// That a host program launched what it says.
     ProgramsWord,
     /// Bytes of a host program's heaps behind those that the case needs.
@@ -79,6 +81,7 @@ impl fmt::Display for NotProved {
             | NotProved::Gaps
             | NotProved::ConcurrentRanks
             | NotProved::LateVisibility
+            | NotProved::LongWaits
             | NotProved::ProgramsWord => f.write_str(self.topic()),
         }
     }
@@ -104,6 +107,7 @@ impl NotProved {
             NotProved::SchedulesBeyond(_) => "schedules",
             NotProved::OtherInterleavings | NotProved::OtherDelays { .. } => "interleavings",
             NotProved::LateVisibility => "late visibility of relaxed and volatile accesses",
+            NotProved::LongWaits => "waits that give up after more than 65536 looks",
             NotProved::ProgramsWord => "that the program launched what it says (it says so itself)",
             NotProved::BytesBehind { .. } => "bytes of the heaps behind those of the case",
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use collectives::Finding;
 use device::Measured;
-use simt::{Recorded, ThreadId, Write};
+use simt::{Recorded, ThreadId, Unexplored, Write};
 use verdict::Effective;
 
 /// What happened in an attempt. What is wrong is in the findings; whether that is a verdict is for others
@@ -21,6 +21,8 @@ pub struct Ran {
     pub schedule_hash: u64,
     /// How they went, by call, where the knobs ask for it.
     pub recorded: Vec<Recorded>,
+    /// Waits that may end by themselves, of which not every end was tried, in words; with what was not.
+    pub open_waits: Vec<(Unexplored, String)>,
     /// The threads that the findings of the last launch are about.
     pub involved: Vec<ThreadId>,
     /// The last write of each watched byte in the last launch.

@@ -31,6 +31,8 @@ pub(super) fn hear<'a>(
             Ok(Reply::Finished(launched)) => {
                 ran.findings.extend(context.outcome(&launched.outcome, &launched.flags));
                 ran.findings.extend(launched.races.iter().map(|race| context.race(race)));
+                let open = launched.outcome.open_waits.iter();
+                ran.open_waits.extend(open.map(|wait| (wait.why, context.open_wait(wait))));
                 ran.schedule_hash = mix(ran.schedule_hash ^ launched.outcome.schedule_hash);
                 ran.involved = trace::involved(&launched);
                 ran.recorded.extend(launched.recorded);

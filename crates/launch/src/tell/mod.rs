@@ -8,5 +8,6 @@ mod races;
 pub(crate) mod sanitizer;
 pub(crate) mod trace;
 mod violations;
+mod waits;
 
 pub use context::Context;

@@ -43,6 +43,7 @@ fn every_schedule_runs_and_the_first_that_fails_is_replayed(
         complete: None,
         hash: Some(mix(100 + hash_of)),
         race: true,
+        long_waits: false,
     };
     assert_eq!(result.how, How::Schedules(expected));
     let seed = first_failing.map_or(String::new(), |seed| format!(" --schedule-seed {seed}"));

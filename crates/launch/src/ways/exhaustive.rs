@@ -36,6 +36,7 @@ pub(super) fn run(
     }
     let most = schedules.count;
     let mut explorer = Explorer::new();
+    let mut open_wait = None;
     for _ in 0..most {
         let calls = 0..admitted.jobs.len();
         knobs.interleaves = Interleaves::explored(calls.map(|call| explorer.branch(call)));
@@ -54,10 +55,18 @@ pub(super) fn run(
         }
         let more = explorer.ran(&ran.recorded);
         counts.ran = explorer.complete() as usize;
-        if !more {
-            counts.complete = Some(explorer.complete());
-            return Ok(());
+        open_wait = open_wait.or(ran.open_waits.into_iter().next());
+        if more {
+            continue;
         }
+        match open_wait {
+            None => counts.complete = Some(explorer.complete()),
+            Some((_, wait)) => tally.unsupported(Reason::new(
+                "waits of which every end can be tried, for --strategy exhaustive",
+                format!("{} interleavings that pass, in which {wait}", explorer.complete()),
+            )),
+        }
+        return Ok(());
     }
     tally.unsupported(Reason::new(
         format!("at most {most} interleavings for --strategy exhaustive (--schedules N for more)"),

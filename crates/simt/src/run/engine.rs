@@ -13,7 +13,7 @@ use super::block_buffer::BlockBuffer;
 use super::fault;
 use super::fiber::{Fiber, Suspension};
 use super::launch::RankLaunch;
-use super::outcome::{Divergence, End, LISTED, Outcome, RankOutcome};
+use super::outcome::{Divergence, End, LISTED, OpenWait, Outcome, RankOutcome};
 use super::quiescence::Quiescence;
 use super::residency::Residency;
 use super::shared::Shared;
@@ -29,29 +29,33 @@ use crate::schedule::contract::{Idle, Ready, Schedule, Task};
 /// where it cannot be proved ([`Quiescence`]). High enough that a thread may count to ten million
 /// in a waiting loop of a few steps and still go on.
 const DEADLOCK_STEPS: u64 = 80_000_000;
-const EVERYWHERE: Range<usize> = 0..usize::MAX;
+/// All addresses.
+pub(super) const EVERYWHERE: Range<usize> = 0..usize::MAX;
 
 pub(super) struct Engine<'a, 'b> {
     launches: &'a [RankLaunch<'b>],
     arguments: Vec<Vec<*mut c_void>>,
-    shared: &'a Shared,
+    pub(super) shared: &'a Shared,
     residency: Residency,
     blocks: Slab<Block>,
-    fibers: Slab<Fiber>,
+    pub(super) fibers: Slab<Fiber>,
     ready: VecDeque<Ready>,
     /// The fiber that gave way in the last step, though it need not.
     going: Option<usize>,
     /// Fibers that wait for memory.
     waiting: Waiters,
+    /// Those of them whose wait may end by itself.
+    bounded: Vec<Ready>,
     quiescence: Quiescence,
     /// Whether a deadlock can be proved: every access is reported, and no other process can write.
-    provable: bool,
+    pub(super) provable: bool,
     /// Whether a thread made progress since none was ready.
     progress: bool,
     /// The hash of the interleaving so far.
     hash: u64,
     steps: u64,
     divergences: Vec<Divergence>,
+    pub(super) open_waits: Vec<OpenWait>,
     /// Threads finished, by launch.
     finished: Vec<u64>,
     stacks: StackPool,
@@ -81,6 +85,8 @@ impl<'a, 'b> Engine<'a, 'b> {
             ready: VecDeque::new(),
             going: None,
             waiting: Waiters::default(),
+            bounded: Vec::new(),
+            open_waits: Vec::new(),
             quiescence: Quiescence::default(),
             divergences: Vec::new(),
             stacks: StackPool::kept(),
@@ -97,7 +103,7 @@ impl<'a, 'b> Engine<'a, 'b> {
             }
             self.wake();
             if !self.ready.is_empty() && fruitless <= DEADLOCK_STEPS {
-                let next = self.pick(schedule);
+                let next = self.gives_up(schedule).unwrap_or_else(|| self.pick(schedule));
                 self.step(next);
                 let progress = self.shared.progress.replace(false);
                 self.progress |= progress;
@@ -133,9 +139,14 @@ impl<'a, 'b> Engine<'a, 'b> {
                     }
                 }
             }
+            if !moved && let Some(next) = self.gives_up(schedule) {
+                self.step(next);
+                continue;
+            }
             if !moved && self.is_quiescent() {
                 return self.deadlock();
             }
+            self.bounded.clear();
             for fiber in self.waiting.take_all() {
                 self.resume_later(fiber);
             }
@@ -146,16 +157,28 @@ impl<'a, 'b> Engine<'a, 'b> {
     fn pick(&mut self, schedule: &mut dyn Schedule) -> Ready {
         let going = self.going.take().and_then(|fiber| self.place_of(fiber));
         let fibers = &self.fibers;
-        let index = schedule.pick(&self.ready, going, &|ready| match ready.task {
-            Task::Begin(_) => Next::BEGIN,
-            Task::Resume(fiber) => fibers.get(fiber).map_or(Next::BEGIN, Fiber::next),
-        });
+        let index = schedule.pick(&self.ready, going, &|ready| next_of(fibers, ready));
         // What was ready first stays first, unless another one is picked.
         let next = match index {
             0 => self.ready.pop_front(),
             _ => self.ready.swap_remove_back(index),
         };
         next.expect("the schedule picks a ready thread")
+    }
+
+    /// The thread that gives up its wait now, if the schedule says so.
+    fn gives_up(&mut self, schedule: &mut dyn Schedule) -> Option<Ready> {
+        if self.bounded.is_empty() {
+            return None;
+        }
+        let fibers = &self.fibers;
+        let look = |ready: &Ready| next_of(fibers, ready);
+        let index = schedule.gives_up(&self.bounded, &self.ready, &look)?;
+        let next = self.bounded.swap_remove(index);
+        if let Task::GiveUp(fiber) = next.task {
+            self.waiting.take_one(fiber);
+        }
+        Some(next)
     }
 
     fn deadlock(&self) -> End {
@@ -191,6 +214,7 @@ impl<'a, 'b> Engine<'a, 'b> {
     }
 
     fn resume_later(&mut self, fiber: usize) {
+        self.bounded.retain(|waiting| !matches!(waiting.task, Task::GiveUp(f) if f == fiber));
         let thread = self.fibers[fiber].id();
         self.ready.push_back(Ready { thread, task: Task::Resume(fiber) });
     }
@@ -229,31 +253,44 @@ impl<'a, 'b> Engine<'a, 'b> {
     fn step(&mut self, next: Ready) {
         let id = match next.task {
             Task::Begin(block) => self.begin(block),
-            Task::Resume(fiber) => fiber,
+            Task::Resume(fiber) | Task::GiveUp(fiber) => fiber,
         };
+        let block = self.fibers[id].block;
+        let suspension = match next.task {
+            Task::Begin(_) => self.go_on(id, false),
+            Task::Resume(_) => self.go_on(id, true),
+            Task::GiveUp(_) => self.look_until_it_gives_up(id),
+        };
+        let (suspension, bounded) = self.look_again(id, suspension);
+        let site = suspension.map_or(usize::MAX, |suspension| suspension.site);
+        self.steps += 1;
+        self.hash = mix(self.hash ^ mix(next.thread.key()) ^ site as u64);
+        match suspension {
+            None => self.fiber_ends(id),
+            Some(suspension) => self.suspend(id, suspension, bounded),
+        }
+        self.block_goes_on(block);
+    }
+
+    /// Lets a fiber go on until it suspends, or its last thread has returned. `entered` says that one
+    /// of its threads has begun before.
+    pub(super) fn go_on(&mut self, id: usize, entered: bool) -> Option<Suspension> {
         let fiber = &mut self.fibers[id];
-        let block = fiber.block;
-        let launch = &self.launches[self.blocks[block].launch];
+        let launch = &self.launches[self.blocks[fiber.block].launch];
         launch.module.set_now(&mut *fiber.thread);
         fault::entering(launch.module.image());
         fault::on_stack(fiber.link.stack.start);
         fault::running(fiber.id());
-        if matches!(next.task, Task::Resume(_)) {
-            self.shared.observe(|observer| observer.enters(next.thread));
+        if entered {
+            let thread = fiber.id();
+            self.shared.observe(|observer| observer.enters(thread));
         }
         let suspension = fiber.resume();
         if let Some(address) = self.shared.observe(|observer| observer.leaves()) {
             // Also for those of which it is not known what they wait for.
             self.shared.stored.borrow_mut().extend([address, 0]);
         }
-        let site = suspension.map_or(usize::MAX, |suspension| suspension.site);
-        self.steps += 1;
-        self.hash = mix(self.hash ^ mix(next.thread.key()) ^ site as u64);
-        match suspension {
-            None => self.fiber_ends(id),
-            Some(suspension) => self.suspend(id, suspension),
-        }
-        self.block_goes_on(block);
+        suspension
     }
 
     fn fiber_ends(&mut self, id: usize) {
@@ -269,7 +306,7 @@ impl<'a, 'b> Engine<'a, 'b> {
         self.note_progress();
     }
 
-    fn suspend(&mut self, id: usize, suspension: Suspension) {
+    fn suspend(&mut self, id: usize, suspension: Suspension, bounded: bool) {
         let fiber = &mut self.fibers[id];
         match suspension.kind {
             kind::BARRIER => {
@@ -296,6 +333,10 @@ impl<'a, 'b> Engine<'a, 'b> {
                 }
                 fault::waits(suspension.site);
                 self.waiting.add(id, suspension.address);
+                if bounded {
+                    let thread = self.fibers[id].id();
+                    self.bounded.push(Ready { thread, task: Task::GiveUp(id) });
+                }
             }
         }
     }
@@ -381,8 +422,18 @@ impl<'a, 'b> Engine<'a, 'b> {
             })
             .collect();
         self.stacks.keep();
-        let (divergences, schedule_hash, steps) = (self.divergences, self.hash, self.steps);
+        let Engine { divergences, open_waits, hash: schedule_hash, steps, .. } = self;
         let violations = self.shared.violations.take();
-        Outcome { ranks, end, divergences, violations, schedule_hash, steps }
+        Outcome { ranks, end, divergences, violations, open_waits, schedule_hash, steps }
+    }
+}
+
+/// What a ready thread does first.
+fn next_of(fibers: &Slab<Fiber>, ready: &Ready) -> Next {
+    match ready.task {
+        Task::Begin(_) => Next::BEGIN,
+        Task::Resume(fiber) | Task::GiveUp(fiber) => {
+            fibers.get(fiber).map_or(Next::BEGIN, Fiber::next)
+        }
     }
 }

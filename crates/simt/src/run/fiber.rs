@@ -14,7 +14,7 @@ use super::fault;
 use super::launch::RankLaunch;
 use super::shared::Shared;
 use super::stack::FiberStack;
-use crate::object::abi::{self, Dim3};
+use crate::object::abi::{self, Dim3, kind};
 use crate::observe::access::ThreadId;
 use crate::observe::next::Next;
 
@@ -39,6 +39,9 @@ pub(super) struct Link {
 /// A loop that waits for several flags looks at no more than this many in turn.
 pub(super) type Polled = [(usize, usize); 4];
 
+/// A loop that waits makes no more looks in one round.
+pub(super) const TRAIL: usize = 8;
+
 /// Why a fiber gave control back.
 #[derive(Clone, Copy)]
 pub(super) struct Suspension {
@@ -49,6 +52,16 @@ pub(super) struct Suspension {
     pub(super) address: usize,
     /// Bytes at the address; 0 where that is not known.
     pub(super) size: u32,
+}
+
+impl Suspension {
+    fn is_look_before_which_it_may_switch(&self) -> bool {
+        let looks = matches!(
+            self.what & 0x7f,
+            kind::ATOMIC_LOAD | kind::VOLATILE_READ | kind::PACKET_LOAD | kind::FENCE
+        );
+        self.kind == kind::SWITCH && looks
+    }
 }
 
 /// The threads of a block from one of them on, with a stack and a state to go on from.
@@ -64,6 +77,14 @@ pub(super) struct Fiber {
     pub(super) suspended: Option<Suspension>,
     /// Where it last waited for memory.
     pub(super) waited: Option<usize>,
+    /// Its state in a wait that does not end by itself.
+    pub(super) endless: Option<u64>,
+    /// (site, address) of the last looks at which it could have been switched, in no order.
+    pub(super) trail: [(usize, usize); TRAIL],
+    /// Looks so far.
+    pub(super) looks: usize,
+    /// Where it did not stop waiting when it was let look many times.
+    pub(super) patient: Option<usize>,
 }
 
 impl Fiber {
@@ -106,8 +127,18 @@ impl Fiber {
             object_base: launch.module.image().start,
             shared,
         });
-        let mut fiber =
-            Fiber { coroutine: None, thread, link, block: key, suspended: None, waited: None };
+        let mut fiber = Fiber {
+            coroutine: None,
+            thread,
+            link,
+            block: key,
+            suspended: None,
+            waited: None,
+            endless: None,
+            trail: Default::default(),
+            looks: 0,
+            patient: None,
+        };
         fiber.thread.fiber = std::ptr::from_ref(&*fiber.link).cast_mut().cast();
         let work = ThreadLoop {
             run: launch.module.entry(launch.entry).expect("checked by `accepts`").run,
@@ -130,6 +161,12 @@ impl Fiber {
         ThreadId { rank: self.link.rank, block: self.thread.block.x, thread: self.thread.thread.x }
     }
 
+    /// Whether it looks where it has looked before, and might be switched there.
+    pub(super) fn has_looked_at(&self, suspension: &Suspension) -> bool {
+        suspension.is_look_before_which_it_may_switch()
+            && self.trail.contains(&(suspension.site, suspension.address))
+    }
+
     /// Goes on until it suspends (`Some`, which it notes) or its last thread has returned.
     pub(super) fn resume(&mut self) -> Option<Suspension> {
         let coroutine = self.coroutine.as_mut().expect("a fiber has a coroutine until it ends");
@@ -137,6 +174,11 @@ impl Fiber {
             CoroutineResult::Return(()) => None,
             CoroutineResult::Yield(suspension) => {
                 self.suspended = Some(suspension);
+                let here = (suspension.site, suspension.address);
+                if suspension.is_look_before_which_it_may_switch() && !self.trail.contains(&here) {
+                    self.trail[self.looks % TRAIL] = here;
+                    self.looks += 1;
+                }
                 Some(suspension)
             }
         }

@@ -7,6 +7,7 @@ mod engine;
 mod event;
 pub mod fault;
 mod fiber;
+mod giving_up;
 mod launch;
 mod outcome;
 mod quiescence;
@@ -18,6 +19,6 @@ mod waiters;
 mod waiting;
 
 pub use launch::{RankLaunch, run};
-pub use outcome::{Divergence, End, Outcome, RankOutcome, Wait, Waiting};
+pub use outcome::{Divergence, End, OpenWait, Outcome, RankOutcome, Unexplored, Wait, Waiting};
 pub use stack::STACK_BYTES;
 pub use violation::{Side, Violation, ViolationKind};

@@ -58,6 +58,28 @@ pub struct Divergence {
     pub other: (ThreadId, usize),
 }
 
+/// Why it is not known how a wait could have gone on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unexplored {
+    /// It counts, and still waited after as many looks as it was given.
+    GivesUpLate,
+    /// It gave up in the looks that tell whether it does.
+    GivesUpEarly,
+    /// Looking changes memory.
+    Writes,
+}
+
+/// A wait that may end by itself, of which not every end was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenWait {
+    /// The thread that waits.
+    pub thread: ThreadId,
+    /// The offset of the instruction in the rank's object, in bytes.
+    pub site: usize,
+    /// What was not tried.
+    pub why: Unexplored,
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
@@ -81,6 +103,8 @@ pub struct Outcome {
     pub divergences: Vec<Divergence>,
     /// What no GPU would have let pass, one for each place in the code.
     pub violations: Vec<Violation>,
+    /// Waits that may end by themselves, of which not every end was tried, one for each place, at most 64.
+    pub open_waits: Vec<OpenWait>,
     /// The hash of the interleaving: which thread ran in which step up to which place.
     pub schedule_hash: u64,
     /// The number of times that a thread was picked.

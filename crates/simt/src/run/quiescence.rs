@@ -46,10 +46,13 @@ impl Quiescence {
 
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-fn state(fiber: &Fiber) -> u64 {
+/// A hash of all that decides what a suspended fiber does next, memory that others write aside.
+pub(super) fn state(fiber: &Fiber) -> u64 {
     let stack = &fiber.link.stack;
     let low = fiber.link.frame.get().saturating_sub(SAVED_BYTES).max(stack.start) & !7;
-    let words = (low..stack.end).step_by(8).map(|address| {
+    // One word is the engine's: its own stack pointer, which the coroutine finds its way back by.
+    let engines = fiber.link.yielder.get() as usize;
+    let words = (low..stack.end).step_by(8).filter(|address| *address != engines).map(|address| {
         // SAFETY: `low..end` is part of the fiber's mapped stack, aligned to words, and the
         // fiber is suspended, so no thread writes it.
         unsafe { (address as *const u64).read_volatile() }

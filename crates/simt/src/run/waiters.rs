@@ -35,6 +35,11 @@ impl Waiters {
         arrivals.iter().filter_map(|arrival| self.waiting.remove(arrival)).map(|w| w.0).collect()
     }
 
+    /// Takes one fiber, which no longer waits.
+    pub(crate) fn take_one(&mut self, fiber: usize) {
+        self.waiting.retain(|_, (waiting, _)| *waiting != fiber);
+    }
+
     /// All of them, which no longer wait.
     pub(crate) fn take_all(&mut self) -> Vec<usize> {
         self.places.clear();

@@ -30,7 +30,7 @@ pub(super) fn waiting<'a>(fibers: impl Iterator<Item = &'a Fiber>) -> Vec<Waitin
 }
 
 /// What stands at an address from which a suspended thread has read this many bytes.
-fn value_at(address: usize, size: u32) -> Option<u64> {
+pub(super) fn value_at(address: usize, size: u32) -> Option<u64> {
     let mut bytes = [0; 8];
     let known = bytes.get_mut(..size as usize).filter(|bytes| !bytes.is_empty())?;
     for (at, byte) in known.iter_mut().enumerate() {

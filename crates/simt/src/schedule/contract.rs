@@ -44,6 +44,8 @@ pub(crate) enum Task {
     /// Begin the block's next threads on a fresh fiber.
     Begin(usize),
     Resume(usize),
+    /// Look at what it waits for until it stops waiting, though nothing changed.
+    GiveUp(usize),
 }
 
 /// A thread that can go on.
@@ -69,6 +71,16 @@ pub trait Schedule {
     fn idle(&self) -> Idle;
     /// Where threads may be switched. Asked once, before the run.
     fn switches(&self) -> Switches;
+    /// Of the threads that wait with a bound and could give up, which one does so before any ready
+    /// thread goes on: an index in `bounded`. Asked where there are some, and then before
+    /// [`Schedule::pick`]; where no thread is ready, `ready` is empty. To give up is one step,
+    /// in which the thread looks until it stops waiting.
+    fn gives_up(
+        &mut self,
+        bounded: &[Ready],
+        ready: &VecDeque<Ready>,
+        look: Look<'_>,
+    ) -> Option<usize>;
     /// Picks the thread that runs next: an index in `ready`, where the first one became ready
     /// first, as a rule. `going` is the index of the thread that ran last, if it need not wait.
     /// `look` tells what a ready thread will do first.

@@ -70,6 +70,18 @@ impl Schedule for Recorder<'_> {
     fn switches(&self) -> Switches {
         self.schedule.switches()
     }
+    fn gives_up(
+        &mut self,
+        bounded: &[Ready],
+        ready: &VecDeque<Ready>,
+        look: Look<'_>,
+    ) -> Option<usize> {
+        let index = self.schedule.gives_up(bounded, ready, look)?;
+        let to = bounded[index].thread;
+        self.turns.push(Turn { after: self.steps.last(), to });
+        self.steps.count(to);
+        Some(index)
+    }
     fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize {
         let pick = self.schedule.pick(ready, going, look);
         let to = ready[pick].thread;

@@ -72,6 +72,30 @@ pub struct Seeded {
     switches: Switches,
     draw: Draw,
     priorities: Priorities,
+    patience: Patience,
+}
+
+/// When threads give up that wait with a bound: at random, a sequence of its own, so that schedules of
+/// kernels without such waits do not depend on it.
+#[derive(Debug, Clone)]
+struct Patience {
+    draw: Draw,
+    /// One step in so many is one in which such a thread gives up.
+    steps: u64,
+}
+
+impl Patience {
+    fn of_seed(seed: u64) -> Patience {
+        let mut draw = Draw::new(mix(seed ^ 0x9a7e_1ce0));
+        let steps = 1 << (2 + 2 * (draw.number() % 5));
+        Patience { draw, steps }
+    }
+
+    /// Which of so many waiting threads gives up now.
+    fn ends(&mut self, bounded: usize) -> Option<usize> {
+        let drawn = self.draw.number();
+        drawn.is_multiple_of(self.steps).then(|| (drawn >> 32) as usize % bounded)
+    }
 }
 
 impl Seeded {
@@ -94,7 +118,8 @@ impl Seeded {
     ) -> Seeded {
         let mut draw = Draw::new(mix(seed ^ 0x5c4e_d01e));
         let priorities = Priorities::draw(&mut draw);
-        Seeded { resident_blocks, idle, strategy, switches, draw, priorities }
+        let patience = Patience::of_seed(seed);
+        Seeded { resident_blocks, idle, strategy, switches, draw, priorities, patience }
     }
 }
 
@@ -113,6 +138,19 @@ impl Schedule for Seeded {
     }
     fn switches(&self) -> Switches {
         self.switches.clone()
+    }
+    fn gives_up(
+        &mut self,
+        bounded: &[Ready],
+        ready: &VecDeque<Ready>,
+        _: Look<'_>,
+    ) -> Option<usize> {
+        match self.strategy {
+            // Nothing else can happen.
+            _ if ready.is_empty() => Some(0),
+            Strategy::RoundRobin => None,
+            Strategy::Random | Strategy::Priorities => self.patience.ends(bounded.len()),
+        }
     }
     fn pick(&mut self, ready: &VecDeque<Ready>, _: Option<usize>, _: Look<'_>) -> usize {
         match self.strategy {

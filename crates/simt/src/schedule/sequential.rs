@@ -27,6 +27,9 @@ impl Schedule for Sequential {
     fn switches(&self) -> Switches {
         Switches::Waits
     }
+    fn gives_up(&mut self, _: &[Ready], _: &VecDeque<Ready>, _: Look<'_>) -> Option<usize> {
+        None
+    }
     fn pick(&mut self, _: &VecDeque<Ready>, _: Option<usize>, _: Look<'_>) -> usize {
         0
     }

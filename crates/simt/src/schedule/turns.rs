@@ -20,7 +20,7 @@ use crate::observe::access::ThreadId;
 pub struct Turn {
     /// The thread that ran last and the number of its steps so far; absent at the start of a run.
     pub after: Option<(ThreadId, u32)>,
-    /// The thread that goes on.
+    /// The thread that goes on; one that waits with a bound gives up.
     pub to: ThreadId,
 }
 
@@ -116,6 +116,12 @@ impl Schedule for Directed {
     }
     fn switches(&self) -> Switches {
         self.seeded.switches()
+    }
+    fn gives_up(&mut self, bounded: &[Ready], _: &VecDeque<Ready>, _: Look<'_>) -> Option<usize> {
+        let to = self.turns.get(&self.steps.last())?;
+        let index = bounded.iter().position(|waiting| waiting.thread == *to)?;
+        self.steps.count(*to);
+        Some(index)
     }
     fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, _: Look<'_>) -> usize {
         let to = self.turns.get(&self.steps.last());

@@ -20,6 +20,8 @@ pub struct Exploring {
     asleep: Option<Vec<(ThreadId, Next)>>,
     steps: Steps,
     recorded: Recorded,
+    /// The ready thread that goes on, decided where the schedule was asked who gives up.
+    decided: Option<usize>,
 }
 
 impl Exploring {
@@ -33,6 +35,7 @@ impl Exploring {
             asleep: None,
             steps: Steps::default(),
             recorded,
+            decided: None,
         }
     }
 
@@ -41,23 +44,40 @@ impl Exploring {
         self.recorded
     }
 
+    /// The index of the thread that makes the next step, which is recorded: among the threads that
+    /// are ready, and behind them those that could give up.
+    fn decide(&mut self, all: &[Ready], look: Look<'_>) -> usize {
+        let led = self.branch.prefix.get(self.recorded.steps.len());
+        let led = led.and_then(|thread| all.iter().position(|ready| ready.thread == *thread));
+        let pick = led.unwrap_or_else(|| self.choose(all, look));
+        let (thread, next) = (all[pick].thread, look(&all[pick]));
+        let others = all.iter().enumerate().filter(|(index, _)| *index != pick);
+        let others = others.map(|(_, ready)| (ready.thread, look(ready))).collect();
+        self.recorded.steps.push(Step { thread, next, others });
+        pick
+    }
+
     /// Beyond the prefix: any thread that does not sleep.
-    fn choose(&mut self, ready: &VecDeque<Ready>, look: Look<'_>) -> usize {
+    fn choose(&mut self, all: &[Ready], look: Look<'_>) -> usize {
         let asleep = self.asleep.get_or_insert_with(|| {
-            let sleeps = ready.iter().filter(|ready| self.branch.asleep.contains(&ready.thread));
+            let sleeps = all.iter().filter(|ready| self.branch.asleep.contains(&ready.thread));
             sleeps.map(|ready| (ready.thread, look(ready))).collect()
         });
         // Where threads begin, nothing is shared yet: the order does not matter.
-        let begins = ready.iter().position(|ready| look(ready).act == Act::Begin);
+        let begins = all.iter().position(|ready| look(ready).act == Act::Begin);
         let awake = |ready: &Ready| !asleep.iter().any(|(thread, _)| *thread == ready.thread);
-        let pick = begins.or_else(|| ready.iter().position(awake));
+        let pick = begins.or_else(|| all.iter().position(awake));
         let pick = pick.unwrap_or_else(|| {
             self.recorded.redundant.get_or_insert(self.recorded.steps.len());
             0
         });
-        let (thread, next) = (ready[pick].thread, look(&ready[pick]));
+        let (thread, next) = (all[pick].thread, look(&all[pick]));
         asleep.retain(|(sleeper, would)| *sleeper != thread && !depend(would, &next));
         pick
+    }
+
+    fn note_turn(&mut self, to: ThreadId) {
+        self.recorded.turns.push(Turn { after: self.steps.last(), to });
     }
 }
 
@@ -77,16 +97,31 @@ impl Schedule for Exploring {
     fn switches(&self) -> Switches {
         self.switches.clone()
     }
+    fn gives_up(
+        &mut self,
+        bounded: &[Ready],
+        ready: &VecDeque<Ready>,
+        look: Look<'_>,
+    ) -> Option<usize> {
+        let all: Vec<Ready> = ready.iter().chain(bounded).copied().collect();
+        let pick = self.decide(&all, look);
+        let Some(index) = pick.checked_sub(ready.len()) else {
+            self.decided = Some(pick);
+            return None;
+        };
+        let thread = all[pick].thread;
+        self.note_turn(thread);
+        self.steps.count(thread);
+        Some(index)
+    }
     fn pick(&mut self, ready: &VecDeque<Ready>, going: Option<usize>, look: Look<'_>) -> usize {
-        let led = self.branch.prefix.get(self.recorded.steps.len());
-        let led = led.and_then(|thread| ready.iter().position(|ready| ready.thread == *thread));
-        let pick = led.unwrap_or_else(|| self.choose(ready, look));
-        let (thread, next) = (ready[pick].thread, look(&ready[pick]));
-        let others = ready.iter().enumerate().filter(|(index, _)| *index != pick);
-        let others = others.map(|(_, ready)| (ready.thread, look(ready))).collect();
-        self.recorded.steps.push(Step { thread, next, others });
+        let pick = self.decided.take().unwrap_or_else(|| {
+            let all: Vec<Ready> = ready.iter().copied().collect();
+            self.decide(&all, look)
+        });
+        let thread = ready[pick].thread;
         if pick != by_itself(going) {
-            self.recorded.turns.push(Turn { after: self.steps.last(), to: thread });
+            self.note_turn(thread);
         }
         self.steps.count(thread);
         pick

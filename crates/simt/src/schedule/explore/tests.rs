@@ -23,9 +23,11 @@ enum Op {
     Add(usize, u64),
     /// Polls until the place holds at least this.
     Wait(usize, u64),
+    /// Polls until the place holds at least this, or gives up; sees which.
+    Try(usize, u64),
     Barrier,
 }
-use Op::{Add, Barrier, Load, Store, Wait};
+use Op::{Add, Barrier, Load, Store, Try, Wait};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Outcome {
@@ -47,7 +49,7 @@ fn next(op: Option<&Op>, begun: bool, waits: bool) -> Next {
     match op {
         _ if !begun => Next::BEGIN,
         Some(Store(place, _)) => access(Operation::AtomicStore, *place),
-        Some(Load(place) | Wait(place, _)) => access(Operation::AtomicLoad, *place),
+        Some(Load(place) | Wait(place, _) | Try(place, _)) => access(Operation::AtomicLoad, *place),
         Some(Add(place, _)) => access(Operation::AtomicUpdate, *place),
         Some(Barrier) | None => Next { act: Act::Barrier, ..Next::BEGIN },
     }
@@ -73,7 +75,12 @@ fn run(program: &[Vec<Op>], branch: Branch) -> (Outcome, Recorded) {
             .filter(|t| !blocked[*t] && (!arrived(*t) || met[*t]))
             .map(|t| Ready { thread: thread(t), task: Task::Resume(t) })
             .collect();
-        if ready.is_empty() {
+        let tries = |t: usize| matches!(program[t].get(at[t]), Some(Try(..)));
+        let bounded: Vec<Ready> = (0..count)
+            .filter(|t| blocked[*t] && tries(*t))
+            .map(|t| Ready { thread: thread(t), task: Task::GiveUp(t) })
+            .collect();
+        if ready.is_empty() && bounded.is_empty() {
             outcome.stuck = (0..count).any(|t| !over(t));
             return (outcome, schedule.into_recorded());
         }
@@ -81,6 +88,17 @@ fn run(program: &[Vec<Op>], branch: Branch) -> (Outcome, Recorded) {
             let t = ready.thread.thread as usize;
             next(program[t].get(at[t]), begun[t], waits[t])
         };
+        let gives_up = match bounded.is_empty() {
+            true => None,
+            false => schedule.gives_up(&bounded, &ready, &look),
+        };
+        if let Some(index) = gives_up {
+            let t = bounded[index].thread.thread as usize;
+            outcome.seen[t].push(0);
+            at[t] += 1;
+            (waits[t], blocked[t]) = (false, false);
+            continue;
+        }
         let pick = schedule.pick(&ready, None, &look);
         let t = ready[pick].thread.thread as usize;
         if !std::mem::replace(&mut begun[t], true) {
@@ -98,18 +116,19 @@ fn run(program: &[Vec<Op>], branch: Branch) -> (Outcome, Recorded) {
                 outcome.memory[place] += value;
                 stored = Some(place);
             }
-            Wait(place, value) if outcome.memory[place] < value => {
+            Wait(place, value) | Try(place, value) if outcome.memory[place] < value => {
                 (waits[t], blocked[t]) = (true, true);
                 continue;
             }
             Wait(..) => {}
+            Try(..) => outcome.seen[t].push(1),
             Barrier => met[t] = false,
         }
         at[t] += 1;
         waits[t] = false;
         for (other, blocked) in blocked.iter_mut().enumerate() {
             let place = match program[other].get(at[other]) {
-                Some(Wait(place, _)) => Some(*place),
+                Some(Wait(place, _) | Try(place, _)) => Some(*place),
                 _ => None,
             };
             *blocked &= stored.is_none() || place != stored;
@@ -139,6 +158,8 @@ fn explore(program: &[Vec<Op>], brute: bool) -> (BTreeSet<Outcome>, u64) {
 #[case::independent(vec![vec![Store(0, 1); 4], vec![Store(1, 1); 4], vec![Store(2, 1); 4]], 1)]
 #[case::counter(vec![vec![Add(0, 1)], vec![Add(0, 2)], vec![Add(0, 4)]], 6)]
 #[case::ends_stuck(vec![vec![Store(0, 1), Store(0, 2)], vec![Wait(0, 3)]], 4)]
+#[case::gives_up(vec![vec![Store(0, 7), Store(1, 1)], vec![Try(1, 1), Load(0)]], 4)]
+#[case::nobody_comes(vec![vec![Try(0, 1)], vec![Try(1, 1)]], 1)]
 #[case::barrier(vec![vec![Store(0, 1), Barrier, Load(1)], vec![Store(1, 1), Barrier, Load(0)]], 1)]
 fn known_programs_have_so_many_interleavings(
     #[case] program: Vec<Vec<Op>>,
@@ -161,11 +182,12 @@ fn random_programs_have_the_outcomes_of_every_order() {
             .map(|_| {
                 let ops = (0..1 + draw(most)).map(|_| {
                     let (place, value) = (draw(PLACES as u64) as usize, 1 + draw(2));
-                    match draw(9) {
+                    match draw(10) {
                         0..3 => Store(place, value),
                         3..5 => Load(place),
                         5..7 => Add(place, value),
                         7 => Barrier,
+                        8 => Try(place, value),
                         _ => Wait(place, value),
                     }
                 });
