@@ -159,6 +159,6 @@ fn watched(admitted: &Admitted<'_>, knobs: &Knobs, call: usize) -> Vec<device::W
     match &knobs.watch {
         Watch::Nothing => Vec::new(),
         Watch::Bytes(bytes) => bytes.clone(),
-        Watch::EveryOutput => once::watched(&admitted.case.problem, &admitted.plan, call),
+        Watch::EveryOutput => once::watched(&admitted.case.problem, admitted.plan, call),
     }
 }

@@ -12,17 +12,16 @@ use super::block::Block;
 use super::block_buffer::BlockBuffer;
 use super::fault;
 use super::fiber::{Fiber, Suspension};
+use super::giving_up::first_of;
 use super::launch::RankLaunch;
-use super::outcome::{Divergence, End, LISTED, OpenWait, Outcome, RankOutcome};
+use super::outcome::{Divergence, End, LISTED, OpenWait};
 use super::quiescence::Quiescence;
 use super::residency::Residency;
 use super::shared::Shared;
 use super::stack::{STACK_BYTES, StackPool};
 use super::waiters::Waiters;
-use super::waiting::waiting;
 use crate::object::abi::{WAVE, kind};
 use crate::observe::access::ThreadId;
-use crate::observe::next::Next;
 use crate::schedule::contract::{Idle, Ready, Schedule, Task};
 
 /// Steps in a row, over all threads, in which no thread makes progress, that count as a deadlock
@@ -33,32 +32,32 @@ const DEADLOCK_STEPS: u64 = 80_000_000;
 pub(super) const EVERYWHERE: Range<usize> = 0..usize::MAX;
 
 pub(super) struct Engine<'a, 'b> {
-    launches: &'a [RankLaunch<'b>],
+    pub(super) launches: &'a [RankLaunch<'b>],
     arguments: Vec<Vec<*mut c_void>>,
     pub(super) shared: &'a Shared,
     residency: Residency,
-    blocks: Slab<Block>,
+    pub(super) blocks: Slab<Block>,
     pub(super) fibers: Slab<Fiber>,
-    ready: VecDeque<Ready>,
+    pub(super) ready: VecDeque<Ready>,
     /// The fiber that gave way in the last step, though it need not.
     going: Option<usize>,
     /// Fibers that wait for memory.
-    waiting: Waiters,
+    pub(super) waiting: Waiters,
     /// Those of them whose wait may end by itself.
-    bounded: Vec<Ready>,
-    quiescence: Quiescence,
+    pub(super) bounded: Vec<Ready>,
+    pub(super) quiescence: Quiescence,
     /// Whether a deadlock can be proved: every access is reported, and no other process can write.
     pub(super) provable: bool,
     /// Whether a thread made progress since none was ready.
     progress: bool,
     /// The hash of the interleaving so far.
-    hash: u64,
-    steps: u64,
-    divergences: Vec<Divergence>,
+    pub(super) hash: u64,
+    pub(super) steps: u64,
+    pub(super) divergences: Vec<Divergence>,
     pub(super) open_waits: Vec<OpenWait>,
     /// Threads finished, by launch.
-    finished: Vec<u64>,
-    stacks: StackPool,
+    pub(super) finished: Vec<u64>,
+    pub(super) stacks: StackPool,
 }
 
 impl<'a, 'b> Engine<'a, 'b> {
@@ -157,46 +156,13 @@ impl<'a, 'b> Engine<'a, 'b> {
     fn pick(&mut self, schedule: &mut dyn Schedule) -> Ready {
         let going = self.going.take().and_then(|fiber| self.place_of(fiber));
         let fibers = &self.fibers;
-        let index = schedule.pick(&self.ready, going, &|ready| next_of(fibers, ready));
+        let index = schedule.pick(&self.ready, going, &|ready| first_of(fibers, ready));
         // What was ready first stays first, unless another one is picked.
         let next = match index {
             0 => self.ready.pop_front(),
             _ => self.ready.swap_remove_back(index),
         };
         next.expect("the schedule picks a ready thread")
-    }
-
-    /// The thread that gives up its wait now, if the schedule says so.
-    fn gives_up(&mut self, schedule: &mut dyn Schedule) -> Option<Ready> {
-        if self.bounded.is_empty() {
-            return None;
-        }
-        let fibers = &self.fibers;
-        let look = |ready: &Ready| next_of(fibers, ready);
-        let index = schedule.gives_up(&self.bounded, &self.ready, &look)?;
-        let next = self.bounded.swap_remove(index);
-        if let Task::GiveUp(fiber) = next.task {
-            self.waiting.take_one(fiber);
-        }
-        Some(next)
-    }
-
-    fn deadlock(&self) -> End {
-        End::Deadlock(waiting(self.fibers.iter().map(|(_, fiber)| fiber)))
-    }
-
-    /// Whether it is proved that all waiting threads will wait for ever. Asked when none is ready.
-    fn is_quiescent(&mut self) -> bool {
-        if !self.provable {
-            return false;
-        }
-        if self.shared.wrote.replace(false) {
-            self.quiescence.forget();
-        }
-        // From now on every write counts, wherever it is; the observer still sees its range only.
-        self.shared.ask_for(&EVERYWHERE);
-        let fibers = &self.fibers;
-        self.quiescence.repeats(self.waiting.iter().filter_map(|fiber| fibers.get(fiber)))
     }
 
     /// Makes threads ready that wait for what was written since the last step.
@@ -400,40 +366,6 @@ impl<'a, 'b> Engine<'a, 'b> {
         self.shared.observe(|observer| observer.barrier(rank, *index, 0..threads));
         for fiber in fibers {
             self.resume_later(fiber);
-        }
-    }
-
-    /// What the run left.
-    pub(super) fn into_outcome(mut self, end: End) -> Outcome {
-        for (_, block) in &self.blocks {
-            self.shared.note_overrun(self.launches[block.launch].rank, block);
-        }
-        for fiber in self.fibers.drain() {
-            self.stacks.give_back(fiber.into_stack());
-        }
-        let ranks = self
-            .launches
-            .iter()
-            .zip(&self.finished)
-            .map(|(launch, finished)| RankOutcome {
-                rank: launch.rank,
-                threads_finished: *finished,
-                record: launch.module.record(),
-            })
-            .collect();
-        self.stacks.keep();
-        let Engine { divergences, open_waits, hash: schedule_hash, steps, .. } = self;
-        let violations = self.shared.violations.take();
-        Outcome { ranks, end, divergences, violations, open_waits, schedule_hash, steps }
-    }
-}
-
-/// What a ready thread does first.
-fn next_of(fibers: &Slab<Fiber>, ready: &Ready) -> Next {
-    match ready.task {
-        Task::Begin(_) => Next::BEGIN,
-        Task::Resume(fiber) | Task::GiveUp(fiber) => {
-            fibers.get(fiber).map_or(Next::BEGIN, Fiber::next)
         }
     }
 }

@@ -5,12 +5,16 @@
 //! schedule. So a thread that begins to wait looks again at once, and where its state differs it can
 //! be told to give up: it then looks until it stops waiting.
 
+use slab::Slab;
+
 use super::engine::{EVERYWHERE, Engine};
-use super::fiber::{Suspension, TRAIL};
+use super::fiber::{Fiber, Suspension, TRAIL};
 use super::outcome::{LISTED, OpenWait, Unexplored};
 use super::quiescence::state;
 use super::waiting::value_at;
 use crate::object::abi::kind;
+use crate::observe::next::Next;
+use crate::schedule::contract::{Ready, Schedule, Task};
 
 /// Looks that tell a loop which counts from one that does not: in the first one, registers may still hold
 /// what was there before the loop.
@@ -19,6 +23,21 @@ const LOOKS: usize = 2;
 const MOST_LOOKS: usize = 1 << 16;
 
 impl Engine<'_, '_> {
+    /// The thread that gives up its wait now, if the schedule says so.
+    pub(super) fn gives_up(&mut self, schedule: &mut dyn Schedule) -> Option<Ready> {
+        if self.bounded.is_empty() {
+            return None;
+        }
+        let fibers = &self.fibers;
+        let look = |ready: &Ready| first_of(fibers, ready);
+        let index = schedule.gives_up(&self.bounded, &self.ready, &look)?;
+        let next = self.bounded.swap_remove(index);
+        if let Task::GiveUp(fiber) = next.task {
+            self.waiting.take_one(fiber);
+        }
+        Some(next)
+    }
+
     /// Where a fiber has begun to wait for memory: what it does when it looks again, and whether its wait
     /// may end by itself. A state in which it looks the same again is the same wait.
     pub(super) fn look_again(
@@ -105,4 +124,14 @@ fn waits_for_memory(suspension: &Suspension) -> bool {
 
 fn is_same_wait(one: &Suspension, other: &Suspension) -> bool {
     (one.kind, one.site, one.address) == (other.kind, other.site, other.address)
+}
+
+/// What a ready thread does first.
+pub(super) fn first_of(fibers: &Slab<Fiber>, ready: &Ready) -> Next {
+    match ready.task {
+        Task::Begin(_) => Next::BEGIN,
+        Task::Resume(fiber) | Task::GiveUp(fiber) => {
+            fibers.get(fiber).map_or(Next::BEGIN, Fiber::next)
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod block;
 mod block_buffer;
 mod decode;
+mod ending;
 mod engine;
 mod event;
 pub mod fault;
