@@ -114,13 +114,15 @@ pub struct Outcome {
 impl Outcome {
     /// Adds what launches left that ran behind these.
     pub fn append(&mut self, next: Outcome) {
-        let Outcome { ranks, end, divergences, violations, schedule_hash, steps } = next;
+        let Outcome { ranks, end, divergences, violations, open_waits, schedule_hash, steps } =
+            next;
         self.ranks.extend(ranks);
         if self.end == End::Finished {
             self.end = end;
         }
         self.divergences.extend(divergences);
         self.violations.extend(violations);
+        self.open_waits.extend(open_waits);
         self.schedule_hash = mix(self.schedule_hash ^ schedule_hash);
         self.steps += steps;
     }
