@@ -3,7 +3,8 @@
 
 use crate::data::exact::ExactFill;
 use crate::meaning::dtype::DType;
-use crate::meaning::op::{Average, Op, Order};
+use crate::meaning::float;
+use crate::meaning::op::{Average, Op, Order, Overflow};
 use crate::meaning::problem::{Call, Data, Problem};
 use crate::meaning::rank::GroupRank;
 
@@ -37,6 +38,23 @@ fn in_call(problem: &Problem, call: &Call) -> Option<Undeclared> {
     if dtype.is_float() && !held.is_float() {
         return say("an accumulate type that holds the elements", format!("{held} for {dtype}"));
     }
+    let factors: Vec<i32> = (0..call.group.size()).map(|g| call.scalar(GroupRank(g))).collect();
+    if dtype.is_float() {
+        // Whether such a number is rounded first or used as it is, is nowhere declared.
+        let exact = |value: f64| float::round(held, value, Overflow::Nan) == value;
+        if op == Op::PremulSum && !factors.iter().all(|factor| exact(f64::from(*factor))) {
+            return say("factors that the accumulate type holds", format!("{factors:?} in {held}"));
+        }
+        if op == Op::Avg && !exact(members as f64) {
+            let found = format!("{members} ranks in {held}");
+            return say("a number of ranks that the accumulate type holds", found);
+        }
+    }
+    // Sums of special integers overflow, in a type that matters to what comes out of a division.
+    let overflows = op == Op::Avg && !dtype.is_float() && problem.data == Data::BitPatterns;
+    if overflows && numerics.accumulate.is_none() {
+        return nothing("accumulate", "element, i32, ..");
+    }
     let divides = op == Op::Avg && !members.is_power_of_two();
     match numerics.avg {
         None if divides && dtype.is_float() => return nothing("avg", "divide_after"),
@@ -52,12 +70,8 @@ fn in_call(problem: &Problem, call: &Call) -> Option<Undeclared> {
         return match ExactFill::exists(problem, call) {
             true => None,
             false if op == Op::PremulSum => {
-                let scalars: Vec<i32> =
-                    (0..call.group.size()).map(|g| call.scalar(GroupRank(g))).collect();
-                say(
-                    "factors with which every partial sum is exact",
-                    format!("{scalars:?} in {dtype}"),
-                )
+                let needed = "factors with which every partial sum is exact";
+                say(needed, format!("{factors:?} in {dtype}"))
             }
             false => say(
                 "integers whose every partial sum is exact",

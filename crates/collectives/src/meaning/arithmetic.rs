@@ -40,23 +40,31 @@ pub fn reduce(
         let operands = order.iter().map(|member| (rows[*member].scalar, bits(*member, at)));
         match dtype.is_float() {
             true => reduce_floats(dtype, numerics, op, members, operands),
-            false => reduce_integers(dtype, op, members, operands),
+            false => reduce_integers(dtype, numerics, op, members, operands),
         }
     };
     (0..length).flat_map(|at| element(at).to_le_bytes().into_iter().take(size)).collect()
 }
 
+/// The value that an integer type holds after everything beyond its bits was dropped.
+fn wrapped(dtype: DType, bits: u64) -> i64 {
+    match dtype {
+        DType::U8 => i64::from(bits as u8),
+        DType::I8 => i64::from(bits as i8),
+        DType::I32 => i64::from(bits as i32),
+        _ => bits as i64,
+    }
+}
+
+/// Integers wrap in the type in which partial results are held, which matters to averages alone.
 fn reduce_integers(
     dtype: DType,
+    numerics: &Numerics,
     op: Op,
     members: usize,
     operands: impl Iterator<Item = (i32, u64)>,
 ) -> u64 {
-    let value = |bits: u64| match dtype {
-        DType::I8 => i64::from(bits as i8),
-        DType::I32 => i64::from(bits as i32),
-        _ => bits as i64,
-    };
+    let value = |bits: u64| wrapped(dtype, bits);
     let values = operands.map(|(scalar, bits)| match op {
         Op::PremulSum => value(bits).wrapping_mul(scalar.into()),
         Op::Sum | Op::Prod | Op::Min | Op::Max | Op::Avg => value(bits),
@@ -68,7 +76,8 @@ fn reduce_integers(
         Op::Max => a.max(b),
     });
     let reduced = reduced.expect("a group has members");
-    (if op == Op::Avg { reduced / members as i64 } else { reduced }) as u64
+    let held = || wrapped(numerics.held_in(dtype), reduced as u64);
+    (if op == Op::Avg { held().wrapping_div(members as i64) } else { reduced }) as u64
 }
 
 fn reduce_floats(
@@ -83,12 +92,15 @@ fn reduce_floats(
     let held = if held.is_float() { held } else { DType::F64 };
     let overflow = numerics.overflow.unwrap_or(Overflow::Nan);
     let round = |value: f64| float::round(held, value, overflow);
+    // Between a type and itself nothing is converted: an infinity stays one, though conversions saturate.
+    let converts = held != dtype;
     let before = match (op, numerics.avg) {
         (Op::Avg, Some(Average::ScaleBefore)) => Some(round(1.0 / members as f64)),
         _ => None,
     };
     let values = operands.map(|(scalar, bits)| {
-        let value = round(float::decode(dtype, bits));
+        let value = float::decode(dtype, bits);
+        let value = if converts { round(value) } else { value };
         match (op, before) {
             (Op::PremulSum, _) => round(value * f64::from(scalar)),
             (_, Some(reciprocal)) => round(value * reciprocal),
@@ -109,7 +121,7 @@ fn reduce_floats(
         (Op::Avg, None) => round(reduced / members as f64),
         _ => reduced,
     };
-    float::encode(dtype, result, overflow)
+    float::encode(dtype, result, if converts { overflow } else { Overflow::Nan })
 }
 
 /// The smaller or larger of `a`, which came first, and `b`.
@@ -222,5 +234,48 @@ mod tests {
         assert_eq!(reduce(Op::Prod, [0x7f, 0xff]), 0x81);
         assert_eq!(reduce(Op::Avg, [0xfd, 0]), 0xff); // -3 / 2
         assert_eq!(reduce(Op::Min, [0x80, 1]), 0x80);
+    }
+
+    /// Libraries wrap in the element's type; who declares a wider one does not.
+    #[rstest]
+    #[case(DType::U8, Accumulate::Element, 21)] // 320 is 64, and a third of it
+    #[case(DType::U8, Accumulate::As(DType::I32), 106)]
+    #[case(DType::I8, Accumulate::AtLeastF32, -21)] // 127 + 127 - 62 is 192, which is -64
+    #[case(DType::I8, Accumulate::As(DType::I64), 64)]
+    fn averages_wrap_in_the_declared_type(
+        #[case] dtype: DType,
+        #[case] accumulate: Accumulate,
+        #[case] average: i64,
+    ) {
+        let values: [u8; 3] = if dtype == DType::U8 { [200, 100, 20] } else { [127, 127, 194] };
+        let rows = values
+            .each_ref()
+            .map(|value| Operand { bytes: std::slice::from_ref(value), scalar: 1 });
+        let numerics = Numerics { accumulate: Some(accumulate), ..Numerics::default() };
+        let result = super::reduce(dtype, &numerics, Op::Avg, 0, &rows)[0];
+        assert_eq!(wrapped(dtype, result.into()), average);
+    }
+
+    /// Conversions saturate, but where there is none an infinity is an element like any other.
+    #[rstest]
+    #[case(Accumulate::Element, Op::Max, &[0x7c, 0x3c], 0x7c)]
+    #[case(Accumulate::Element, Op::Min, &[0xfc, 0x3c], 0xfc)]
+    #[case(Accumulate::Element, Op::Sum, &[0x7c], 0x7c)]
+    #[case(Accumulate::Element, Op::Sum, &[0x7c, 0x3c], 0x7b)] // the sum is converted
+    #[case(Accumulate::As(DType::F32), Op::Max, &[0x7c, 0x3c], 0x7b)]
+    fn an_infinity_of_e5m2_stays_one_where_nothing_is_converted(
+        #[case] accumulate: Accumulate,
+        #[case] op: Op,
+        #[case] values: &[u8],
+        #[case] result: u8,
+    ) {
+        let operand = |value| Operand { bytes: std::slice::from_ref(value), scalar: 1 };
+        let rows: Vec<Operand<'_>> = values.iter().map(operand).collect();
+        let numerics = Numerics {
+            accumulate: Some(accumulate),
+            overflow: Some(Overflow::Saturate),
+            ..Numerics::default()
+        };
+        assert_eq!(super::reduce(DType::F8E5M2, &numerics, op, 0, &rows), [result]);
     }
 }

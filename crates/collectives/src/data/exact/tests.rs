@@ -5,7 +5,7 @@ use rstest::rstest;
 use super::*;
 use crate::data::declared::undeclared;
 use crate::meaning::arithmetic::{self, Operand};
-use crate::meaning::op::{Average, Numerics};
+use crate::meaning::op::{Accumulate, Average, Numerics};
 use crate::meaning::problem::Collective;
 use crate::meaning::shape::{Shape, Tile};
 
@@ -210,10 +210,28 @@ fn what_cannot_be_exact_says_why() {
     assert_eq!(said.found, "scale_before: f32 elements over 3 ranks");
     assert_eq!(undeclared(&scaled(DType::F32, 4)), None);
     let said = undeclared(&problem(DType::F8E5M2, Op::Avg, 11)).unwrap();
+    assert_eq!(said.needed, "a number of ranks that the accumulate type holds");
+    assert_eq!(said.found, "11 ranks in f8e5m2");
+    let mut wide = problem(DType::F8E5M2, Op::Avg, 11);
+    wide.numerics.accumulate = Some(Accumulate::As(DType::F32));
+    let said = undeclared(&wide).unwrap();
     assert_eq!(said.needed, "integers whose every partial sum is exact");
     assert_eq!(said.found, "avg of 11 ranks in f8e5m2");
+    for (data, dtype) in [(Data::Random, DType::F8E5M2), (Data::BitPatterns, DType::F8E4M3Fn)] {
+        let mut factors = Problem { data, ..problem(dtype, Op::PremulSum, 2) };
+        factors.calls[0].details.scalars = vec![17, 1];
+        let said = undeclared(&factors).unwrap();
+        assert_eq!(said.needed, "factors that the accumulate type holds");
+        assert_eq!(said.found, format!("[17, 1] in {dtype}"));
+    }
+    // The sum of special integers overflows, and nobody says in which type.
+    let mut special = Problem { data: Data::BitPatterns, ..problem(DType::I8, Op::Avg, 3) };
+    assert!(undeclared(&special).unwrap().needed.contains("accumulate: element"));
+    special.numerics.accumulate = Some(Accumulate::Element);
+    assert_eq!(undeclared(&special), None);
     let mut scaled = problem(DType::F8E4M3Fn, Op::PremulSum, 2);
     scaled.calls[0].details.scalars = vec![1 << 20, 1];
+    scaled.numerics.accumulate = Some(Accumulate::As(DType::F32));
     let said = undeclared(&scaled).unwrap();
     assert_eq!(said.needed, "factors with which every partial sum is exact");
     assert_eq!(said.found, "[1048576, 1] in f8e4m3fn");
