@@ -1,36 +1,17 @@
 //! In which order arms run: every block has a drawn permutation of them and then its mirror image, so that
 //! a drift that is linear in time falls on all arms alike (A B B A).
 
-use collectives::draw::mix;
+use collectives::draw::{Draw, mix};
 
-/// Numbers that a seed draws.
-#[derive(Debug, Clone)]
-pub struct Draw(u64);
-
-impl Draw {
-    /// The numbers of a seed at a place, such as a row, launch and block.
-    pub fn at(seed: u64, place: &[u64]) -> Draw {
-        Draw(place.iter().fold(mix(seed), |state, part| mix(state ^ mix(*part))))
-    }
-
-    /// The next number.
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// The next number below `most`.
-    pub fn below(&mut self, most: u64) -> u64 {
-        (u128::from(self.number()) * u128::from(most) >> 64) as u64
-    }
+/// The numbers of a seed at a place, such as a row, launch and block.
+pub fn at(seed: u64, place: &[u64]) -> Draw {
+    Draw::new(place.iter().fold(mix(seed), |state, part| mix(state ^ mix(*part))))
 }
 
 /// The arms of a block, in the order in which they run: each of `arms` arms twice.
 pub fn block(arms: usize, draw: &mut Draw) -> Vec<usize> {
     let mut order: Vec<usize> = (0..arms).collect();
-    for last in (1..arms).rev() {
-        order.swap(last, draw.below(last as u64 + 1) as usize);
-    }
+    draw.shuffle(&mut order);
     let mirrored: Vec<usize> = order.iter().rev().copied().collect();
     order.extend(mirrored);
     order
@@ -44,7 +25,7 @@ mod tests {
     #[test]
     fn a_block_is_a_permutation_and_its_mirror_image() {
         for number in 0..50 {
-            let order = block(3, &mut Draw::at(7, &[number]));
+            let order = block(3, &mut at(7, &[number]));
             let mirrored: Vec<usize> = order.iter().rev().copied().collect();
             assert_eq!(order, mirrored);
             let mut half = order[..3].to_vec();
@@ -55,7 +36,7 @@ mod tests {
 
     #[test]
     fn every_order_occurs_about_as_often_and_a_seed_gives_the_same_again() {
-        let orders = |seed| (0..600).map(move |n| block(3, &mut Draw::at(seed, &[n, 1])));
+        let orders = |seed| (0..600).map(move |n| block(3, &mut at(seed, &[n, 1])));
         let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
         for order in orders(7) {
             *counts.entry(order).or_default() += 1;

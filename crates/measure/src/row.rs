@@ -16,7 +16,7 @@ use scenario::{Case, Mode};
 use verdict::Verdict;
 
 use crate::ceiling;
-use crate::order::{Draw, block};
+use crate::order::{self, block};
 use crate::rows::{Planned, PlannedArm};
 use crate::timed::{Sampled, Timed, repeated};
 use crate::units::semantics;
@@ -254,7 +254,7 @@ impl Measuring<'_, '_> {
         ranks: &mut dyn Ranks,
     ) -> Result<Block, PoolError> {
         let place = [self.number as u64, launch.into(), number.into()];
-        let mut draw = Draw::at(self.session.seed, &place);
+        let mut draw = order::at(self.session.seed, &place);
         let mut runs = Vec::new();
         for index in block(self.arms.len(), &mut draw) {
             let seed = draw.number();

@@ -14,7 +14,7 @@ use ranks::PoolError;
 use scenario::values::{BenchValue, CacheValue, VerifyValue};
 use scenario::{Case, Mode};
 
-use crate::order::Draw;
+use crate::order;
 
 /// Of the iterations between, one in so many is compared where not all are.
 const DRAWN: u64 = 8;
@@ -93,7 +93,7 @@ impl<'a> Timed<'a> {
             CacheValue::Warm => Caches::Warm,
         };
         let calls = self.admitted.objects.len();
-        let mut draw = Draw::at(seed, &[u64::MAX]);
+        let mut draw = order::at(seed, &[u64::MAX]);
         let compared: BTreeSet<usize> = match bench.verify {
             VerifyValue::Every => (0..calls).collect(),
             VerifyValue::Drawn => (0..calls).filter(|_| draw.below(DRAWN) == 0).collect(),

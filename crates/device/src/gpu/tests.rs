@@ -167,6 +167,7 @@ fn a_launch_that_cannot_be_queued_leaves_no_queue_at_the_gate() {
 #[test]
 fn the_speed_of_a_copy_counts_reading_and_writing() {
     let driver = FakeDriver::new();
+    driver.kernel("k", |_, _| Ok(()));
     let (_heaps, mut device) = two_ranks(&driver);
     let before = driver.allocations();
     let speed = device.copy_speed(1000).unwrap();
