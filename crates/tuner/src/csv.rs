@@ -4,7 +4,7 @@
 //! trimmed, ten tokens kept, `strtoull` and `atoi`). Refuses nothing: a line that the library
 //! drops is kept with the reason, because `lint` and `explain` talk about it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cnum::{atoi, strtoull};
 use crate::names::{Algorithm, Collective, Dialect, Protocol};
@@ -19,7 +19,7 @@ pub const MAX_TOKENS: usize = 10;
 pub const WILDCARD: i32 = -1;
 
 /// The content of one row, as the library holds it after loading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rule {
     /// The collective that the row is for.
     pub collective: Collective,
@@ -44,7 +44,7 @@ pub struct Rule {
 }
 
 /// A row and where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Row {
     /// Line in the file, from 1.
     pub line: usize,
@@ -71,6 +71,8 @@ pub enum Dropped {
     BlankToken,
     /// Names that are in no table (`rccl-builtin`: warns "unknown ... value").
     UnknownNames(Vec<&'static str>),
+    /// A row behind the last for which the reader has made room (`rccl-builtin-v1`).
+    NoRoom,
 }
 
 /// What the library makes of one line.
@@ -126,17 +128,39 @@ impl Table {
 /// All lines of a file with what the dialect makes of each.
 pub fn chunks(dialect: Dialect, file: &[u8]) -> Vec<Chunk<'_>> {
     let file = match dialect {
-        Dialect::NcclExample => file,
         // The file is read whole and then handed on as a C string.
         Dialect::RcclBuiltin => before_nul(file),
+        Dialect::NcclExample
+        | Dialect::RcclExample
+        | Dialect::RcclBuiltinV2
+        | Dialect::RcclBuiltinV1 => file,
     };
     let body = file.strip_suffix(b"\n").unwrap_or(file);
     let lines = body.split(|&byte| byte == b'\n').enumerate();
-    lines
+    let mut chunks: Vec<_> = lines
         .filter(|_| !file.is_empty())
         .flat_map(|(index, line)| pieces(line).map(move |(column, text)| (index + 1, column, text)))
         .map(|(line, column, text)| Chunk { line, column, text, fate: fate(dialect, text) })
-        .collect()
+        .collect();
+    if dialect == Dialect::RcclBuiltinV1 {
+        drop_without_room(&mut chunks);
+    }
+    chunks
+}
+
+/// Rooms are counted in a first pass, which takes every blank off before it looks for `#`; the
+/// second pass takes none off, so that an indented comment can fill the room of a later row.
+fn drop_without_room(chunks: &mut [Chunk<'_>]) {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let takes_room = |chunk: &&Chunk<'_>| {
+        let first = before_nul(chunk.text).iter().find(|byte| !is_space(byte));
+        first.is_some_and(|&byte| byte != b'#')
+    };
+    let room = chunks.iter().filter(takes_room).count();
+    let is_row = |chunk: &&mut Chunk<'_>| matches!(chunk.fate, Fate::Row(_));
+    for chunk in chunks.iter_mut().filter(is_row).skip(room) {
+        chunk.fate = Fate::Dropped(Dropped::NoRoom);
+    }
 }
 
 /// Cuts a line as repeated `fgets` would; an empty line stays one empty piece.
@@ -157,15 +181,23 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
+/// Whether a line is a comment to its author: `#` is the first thing in it.
+pub(crate) fn is_comment(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"#")
+}
+
 /// What the dialect makes of one piece of a line (without its line feed).
 pub fn fate(dialect: Dialect, piece: &[u8]) -> Fate {
     let text = match dialect {
-        Dialect::NcclExample => before_nul(piece),
         Dialect::RcclBuiltin => piece.strip_suffix(b"\r").unwrap_or(piece),
+        Dialect::NcclExample
+        | Dialect::RcclExample
+        | Dialect::RcclBuiltinV2
+        | Dialect::RcclBuiltinV1 => before_nul(piece),
     };
     let start = match dialect {
-        Dialect::NcclExample => text.first(),
-        Dialect::RcclBuiltin => text.iter().find(|&&byte| !is_blank(byte)),
+        Dialect::NcclExample | Dialect::RcclExample | Dialect::RcclBuiltinV1 => text.first(),
+        Dialect::RcclBuiltin | Dialect::RcclBuiltinV2 => text.iter().find(|&&byte| !is_blank(byte)),
     };
     match start {
         None => Fate::Blank,
@@ -198,10 +230,7 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
 }
 
 fn row(dialect: Dialect, tokens: &[Token<'_>]) -> Result<Rule, Dropped> {
-    let strict = match dialect {
-        Dialect::NcclExample => false,
-        Dialect::RcclBuiltin => true,
-    };
+    let strict = dialect.skips_unknown_names();
     if strict && tokens.iter().any(|token| token.text.is_empty()) {
         return Err(Dropped::BlankToken);
     }
@@ -236,6 +265,17 @@ fn row(dialect: Dialect, tokens: &[Token<'_>]) -> Result<Rule, Dropped> {
         pipe_ops: optional(8),
         reg_buff: optional(9),
     })
+}
+
+impl Rule {
+    /// The rule in words, with the channels that `dialect` makes of it.
+    pub fn told(&self, dialect: Dialect) -> String {
+        let text = self.to_string();
+        match (self.channels, dialect.preset_channels()) {
+            (WILDCARD, 1) => text.replace("default channels", "1 channel"),
+            _ => text,
+        }
+    }
 }
 
 impl std::fmt::Display for Rule {

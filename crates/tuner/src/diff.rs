@@ -10,7 +10,7 @@ use crate::csv::{Row, Table};
 use crate::evaluate::{Choice, Situation, Unavailable};
 use crate::intervals::intervals;
 use crate::scope::{Scope, Space};
-use crate::shadow::{Shadow, shadows};
+use crate::shadow::{Piece, Shadow, pieces};
 
 /// What one file does over a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -127,21 +127,62 @@ pub struct NewShadow {
     pub shadow: Shadow,
 }
 
-/// Rows that are shadowed in `new` and were not, or not in this way, in `old`.
+/// Rows that lose sizes in `new` which they did not lose in `old`, with the communicators in which
+/// they do.
 pub fn new_shadows(old: &Table, new: &Table) -> Vec<NewShadow> {
-    // Lines move when rows are added, so winners are compared by what they say.
-    let key = |shadow: &Shadow| {
-        let pieces: Vec<_> =
-            shadow.pieces.iter().map(|piece| (piece.from, piece.to, piece.winner.rule)).collect();
-        (shadow.row.rule, pieces)
-    };
-    let before: Vec<_> = shadows(old).iter().map(key).collect();
-    shadows(new)
+    let space = Space::of(&[old, new]);
+    let maps: Vec<_> = space
+        .cells()
         .into_iter()
-        .filter(|shadow| !before.contains(&key(shadow)))
-        .map(|shadow| NewShadow {
-            old_line: old.rows.iter().find(|row| row.rule == shadow.row.rule).map(|row| row.line),
-            shadow,
+        .map(|at| {
+            let map = |table: &Table| intervals(&[table], at, Unavailable::default());
+            (at, map(old), map(new))
         })
-        .collect()
+        .collect();
+    let mut found = Vec::new();
+    for (index, row) in new.rows.iter().enumerate() {
+        let before = same_row(old, new, index);
+        let mut cells = Vec::new();
+        let mut intact_elsewhere = false;
+        for (at, old_map, new_map) in maps.iter().filter(|(at, ..)| row.rule.concerns(at)) {
+            let now = pieces(new, row, new_map);
+            intact_elsewhere |= lost(&now, row).is_empty();
+            let then = before.map(|row| (row, pieces(old, &row, old_map)));
+            let lost_then = then.map(|(row, pieces)| lost(&pieces, &row)).unwrap_or_default();
+            let is_new = |(from, to): &(u64, u64)| !covers(&lost_then, *from, *to);
+            if lost(&now, row).iter().any(is_new) {
+                cells.push((*at, now));
+            }
+        }
+        found.extend(space.fold(cells).into_iter().map(|(scope, pieces)| NewShadow {
+            old_line: before.map(|row| row.line),
+            shadow: Shadow { index, row: *row, scope, pieces, intact_elsewhere },
+        }));
+    }
+    found
+}
+
+/// The row of `old` that row `index` of `new` is: the same content, counted from the end, because
+/// what is put in front of a file is what is new.
+fn same_row(old: &Table, new: &Table, index: usize) -> Option<Row> {
+    let rule = new.rows[index].rule;
+    let later = new.rows[index + 1..].iter().filter(|row| row.rule == rule).count();
+    old.rows.iter().rev().filter(|row| row.rule == rule).nth(later).copied()
+}
+
+/// The sizes that a row loses to others, neighbours joined.
+fn lost(pieces: &[Piece], row: &Row) -> Vec<(u64, u64)> {
+    let mut lost: Vec<(u64, u64)> = Vec::new();
+    for piece in pieces.iter().filter(|piece| piece.winner != *row) {
+        match lost.last_mut() {
+            Some((_, to)) if to.checked_add(1) == Some(piece.from) => *to = piece.to,
+            _ => lost.push((piece.from, piece.to)),
+        }
+    }
+    lost
+}
+
+/// Whether one of the stretches holds all of this one.
+fn covers(stretches: &[(u64, u64)], from: u64, to: u64) -> bool {
+    stretches.iter().any(|&(first, last)| first <= from && to <= last)
 }

@@ -7,13 +7,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::csv::{Row, Rule, Table, WILDCARD};
 use crate::names::{Algorithm, Collective, Dialect, Protocol, UnknownName};
 
 /// Everything the library tells the tuner except the size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Situation {
     /// The operation.
     pub collective: Collective,
@@ -134,7 +134,7 @@ impl FromStr for Unavailable {
 }
 
 /// Channels that the library ends up with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channels {
     /// The library's own choice.
@@ -144,7 +144,7 @@ pub enum Channels {
 }
 
 /// What the tuner makes the library do, in terms that can be compared between files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Choice {
     /// Algorithm and protocol, or `None` where no row applies and the library's cost model decides.
     pub pick: Option<(Algorithm, Protocol)>,
@@ -156,14 +156,14 @@ impl Choice {
     /// What the dialect does where `row` applies, or where none does.
     pub fn of(dialect: Dialect, row: Option<&Rule>) -> Self {
         let asked = row.map_or(WILDCARD, |rule| rule.channels);
-        let channels = match (dialect, asked) {
-            // The plugin presets 1 and the core reads 0 as "default".
-            (Dialect::NcclExample, WILDCARD) => Channels::Exactly(1),
-            (Dialect::NcclExample, 0) => Channels::Library,
-            (Dialect::NcclExample, count) => Channels::Exactly(count),
-            (Dialect::RcclBuiltin, count) if count >= 1 => Channels::Exactly(count),
-            (Dialect::RcclBuiltin, _) => Channels::Library,
+        let left = match dialect {
+            // Only counts of 1 and more are handed on.
+            Dialect::RcclBuiltin | Dialect::RcclBuiltinV2 if asked < 1 => dialect.preset_channels(),
+            _ if asked == WILDCARD => dialect.preset_channels(),
+            _ => asked,
         };
+        // The core reads 0 as "default".
+        let channels = if left == 0 { Channels::Library } else { Channels::Exactly(left) };
         Self { pick: row.map(|rule| (rule.algorithm, rule.protocol)), channels }
     }
 }

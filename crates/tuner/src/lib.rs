@@ -1,8 +1,8 @@
 //! Tuner rules of collective libraries, and the logs of the perf tools that prove them.
 //!
 //! Owns: what a tuner CSV does ([`csv`], [`mod@evaluate`]), what is wrong with it ([`lint`]), what a
-//! change to it changes ([`diff`], [`shadow`]), which sizes prove that ([`probe`], [`plan`]), and
-//! what a perf log shows ([`perflog`]). Refuses: files, processes, clocks and devices; every
+//! change to it changes ([`diff`], [`shadow`]), which sizes prove that ([`probe`], [`plan`]), whether
+//! a run proves it ([`proof`]), and what a perf log shows ([`perflog`]). Refuses: files, processes, clocks and devices; every
 //! function takes text and returns data.
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,8 @@ pub mod csv;
 pub mod diff;
 pub mod evaluate;
 pub mod explain;
+pub mod gate;
+pub mod guess;
 pub mod intervals;
 pub mod launch_template;
 pub mod lint;
@@ -19,6 +21,7 @@ pub mod names;
 pub mod perflog;
 pub mod plan;
 pub mod probe;
+pub mod proof;
 pub mod scope;
 pub mod shadow;
 pub mod sizes;

@@ -1,12 +1,12 @@
 //! The closed sets of the format: dialects, collectives, algorithms, protocols.
 //!
 //! Spellings and indices are those of NCCL's `plugins/tuner/example/plugin.c` and RCCL's
-//! `src/plugin/tuner/csv_tuner.cc`; both compare them with `strcmp`, so letter case counts.
+//! `src/plugin/tuner/csv_tuner.cc`; all compare them with `strcmp`, so letter case counts.
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A name that is not in its closed set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,17 +25,26 @@ impl UnknownName {
 }
 
 /// Which reader of the file is modelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// NVIDIA's example tuner plugin, loaded with `NCCL_TUNER_PLUGIN`.
     NcclExample,
-    /// The CSV tuner built into RCCL.
+    /// ROCm's copy of it (RCCL `ext-tuner/example`): the same reader, but the library's own
+    /// channels where the file names none.
+    RcclExample,
+    /// The CSV tuner built into RCCL, which reads the file whole.
     RcclBuiltin,
+    /// The same, before it could read configurations that are compiled in: it reads line by line,
+    /// keeps carriage returns and goes on behind a NUL byte.
+    RcclBuiltinV2,
+    /// The first one built into RCCL: it takes unknown names for defaults, as the examples do, and
+    /// has room for as many rows as it counts lines that are no comments, indented or not.
+    RcclBuiltinV1,
 }
 
 /// The collectives that a row can name; the format has no others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Collective {
     /// One rank's buffer to all.
@@ -51,7 +60,7 @@ pub enum Collective {
 }
 
 /// How data travels between ranks; the order is the library's own index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// A tree between nodes.
@@ -71,7 +80,7 @@ pub enum Algorithm {
 }
 
 /// How a message is flagged on the wire; the order is the library's own index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// 8-byte stores, half of them flags.
@@ -83,14 +92,61 @@ pub enum Protocol {
 }
 
 impl Dialect {
-    /// Both dialects, in the order in which reports name them.
-    pub const ALL: [Self; 2] = [Self::NcclExample, Self::RcclBuiltin];
+    /// All dialects, in the order in which reports name them.
+    pub const ALL: [Self; 5] = [
+        Self::NcclExample,
+        Self::RcclExample,
+        Self::RcclBuiltin,
+        Self::RcclBuiltinV2,
+        Self::RcclBuiltinV1,
+    ];
 
     /// The spelling on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NcclExample => "nccl-example",
+            Self::RcclExample => "rccl-example",
             Self::RcclBuiltin => "rccl-builtin",
+            Self::RcclBuiltinV2 => "rccl-builtin-v2",
+            Self::RcclBuiltinV1 => "rccl-builtin-v1",
+        }
+    }
+
+    /// Whether a row with an unknown name is skipped; otherwise it is loaded with a default name.
+    pub const fn skips_unknown_names(self) -> bool {
+        match self {
+            Self::NcclExample | Self::RcclExample | Self::RcclBuiltinV1 => false,
+            Self::RcclBuiltin | Self::RcclBuiltinV2 => true,
+        }
+    }
+
+    /// What `*nChannels` is before a row is looked for: 0 leaves the count to the library.
+    pub const fn preset_channels(self) -> i32 {
+        match self {
+            Self::NcclExample => 1,
+            Self::RcclExample | Self::RcclBuiltin | Self::RcclBuiltinV2 | Self::RcclBuiltinV1 => 0,
+        }
+    }
+
+    /// How the reader names itself in the library's log.
+    pub const fn log_name(self) -> &'static str {
+        match self {
+            Self::NcclExample | Self::RcclExample => "TUNER/ExamplePlugin",
+            Self::RcclBuiltin | Self::RcclBuiltinV2 | Self::RcclBuiltinV1 => "TUNER/CsvTuner",
+        }
+    }
+
+    /// What loading this reader changes besides what the file says, for people.
+    pub const fn caveat(self) -> Option<&'static str> {
+        match self {
+            Self::NcclExample => Some(
+                "nccl-example sets 1 channel wherever no row applies or a row says -1, and changes \
+                 the library's cost-model constants and smallest chunk sizes: `library default` is \
+                 the model's choice under these, not what the library does without the plugin",
+            ),
+            Self::RcclExample | Self::RcclBuiltin | Self::RcclBuiltinV2 | Self::RcclBuiltinV1 => {
+                None
+            }
         }
     }
 }

@@ -8,16 +8,19 @@
 mod script;
 mod sizes;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::csv::Table;
 use crate::evaluate::{Choice, Query, Situation, Unavailable, evaluate};
 use crate::launch_template::LaunchTemplate;
+use crate::names::Dialect;
+use crate::perflog::HalfKind;
 use crate::probe::Defaults;
 use crate::scope::Scope;
+use crate::sizes::Runner;
 
 /// One side of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {
     /// The old file.
@@ -41,14 +44,15 @@ impl Arm {
 }
 
 /// Where a size lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Zone {
     /// The two files decide differently here.
     Inside,
     /// The nearest runnable size beyond an edge of the change.
     Around,
-    /// Half or double of an edge: must not move.
+    /// A half, a quarter or an eighth of where a change begins, or two, four or eight times where
+    /// it ends: must not move.
     Outside,
 }
 
@@ -120,10 +124,15 @@ pub struct Options {
     pub launch: LaunchTemplate,
     /// Environment of every run, before the tuner file.
     pub env: Vec<(String, String)>,
+    /// Flags with which the tool shows algorithm, protocol and channels of each row; they are added
+    /// to the proofs.
+    pub show_choice: Option<String>,
+    /// The tool that runs the sizes.
+    pub runner: Runner,
 }
 
 /// Why a run is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Untimed, with the library's tuning log on: shows which row is applied.
@@ -133,7 +142,7 @@ pub enum Phase {
 }
 
 /// One process.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Unique name; its log is `<id>.log`.
     pub id: String,
@@ -161,12 +170,20 @@ pub struct Run {
 }
 
 /// The whole list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// `rankcheck.tuner-plan/1`.
-    pub schema: &'static str,
+    pub schema: String,
+    /// The reader of both files.
+    pub dialect: Dialect,
+    /// What loading that reader changes besides what the files say; absent where nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caveat: Option<String>,
+    /// Whether the proofs' commands tell the tool to show each row's own choice.
+    #[serde(default)]
+    pub own_columns: bool,
     /// Halves of every perf-tool row that are to be compared, each with its own kind.
-    pub halves: [&'static str; 2],
+    pub halves: [HalfKind; 2],
     /// Sizes that were left out because they exceed `max_bytes`.
     pub too_large: Vec<u64>,
     /// Changed scopes that a perf tool cannot reach: those for several pipeline operations only.
@@ -214,8 +231,11 @@ pub fn plan(old: (&Table, &str), new: (&Table, &str), options: &Options) -> Plan
         run.id = format!("{:05}-{}", number + 1, run.id);
     }
     Plan {
-        schema: "rankcheck.tuner-plan/1",
-        halves: ["out_of_place", "in_place"],
+        schema: "rankcheck.tuner-plan/1".to_owned(),
+        dialect: new.0.dialect,
+        caveat: new.0.dialect.caveat().map(str::to_owned),
+        own_columns: options.show_choice.is_some(),
+        halves: [HalfKind::OutOfPlace, HalfKind::InPlace],
         too_large,
         untestable,
         runs,
@@ -249,8 +269,12 @@ fn run(
         }
         Phase::Timed => (options.iterations, options.warmup),
     };
+    let show = match (phase, &options.show_choice) {
+        (Phase::Proof, Some(flags)) => format!(" {flags}"),
+        _ => String::new(),
+    };
     let tool = format!(
-        "{}_perf -b {bytes} -e {bytes} -d {} -c 1 -n {iterations} -w {warmup}{flags}",
+        "{}_perf -b {bytes} -e {bytes} -d {} -c 1 -n {iterations} -w {warmup}{flags}{show}",
         situation.collective.snake_name(),
         options.defaults.dtype.perf_name,
     );

@@ -4,11 +4,11 @@
 //! sizes that straddle it prove it; an edge at which the decision is the same on both sides proves
 //! nothing and is listed without a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::csv::{Table, WILDCARD};
+use crate::csv::{Rule, Table, WILDCARD};
 use crate::evaluate::{Choice, Query, Situation, Unavailable, evaluate};
 use crate::sizes::{Dtype, Runner, at_or_above, at_or_below, elements_per_rank, granule};
 
@@ -71,24 +71,13 @@ impl Probe {
 
 /// All edges of all rows, in order of communicator and size.
 pub fn probes(table: &Table, defaults: Defaults, runner: Runner) -> Vec<Probe> {
-    let given = |value: i32, default: i32| if value == WILDCARD { default } else { value };
     let mut edges: BTreeMap<(Situation, u64), Vec<usize>> = BTreeMap::new();
-    for row in &table.rows {
-        let rule = &row.rule;
-        let situation = Situation {
-            collective: rule.collective,
-            nodes: given(rule.nodes, defaults.nodes),
-            ranks: given(rule.ranks, defaults.ranks),
-            pipe_ops: given(rule.pipe_ops, 1),
-            reg_buff: given(rule.reg_buff, 0),
-        };
-        let can_match = situation.nodes >= 1 && situation.ranks >= 1;
-        if !can_match || !rule.concerns(&situation) {
-            continue;
-        }
-        let bounds = [Some(rule.min_bytes), rule.max_bytes.checked_add(1)];
-        for edge in bounds.into_iter().flatten().filter(|&edge| edge > 0) {
-            edges.entry((situation, edge)).or_default().push(row.line);
+    for situation in situations(table, defaults) {
+        for row in table.rows.iter().filter(|row| row.rule.concerns(&situation)) {
+            let bounds = [Some(row.rule.min_bytes), row.rule.max_bytes.checked_add(1)];
+            for edge in bounds.into_iter().flatten().filter(|&edge| edge > 0) {
+                edges.entry((situation, edge)).or_default().push(row.line);
+            }
         }
     }
     edges
@@ -106,6 +95,50 @@ pub fn probes(table: &Table, defaults: Defaults, runner: Runner) -> Vec<Probe> {
             Probe { situation, edge, lines, below, above }
         })
         .collect()
+}
+
+/// The communicators to probe: of each row its own, with the defaults for what it leaves open, and of
+/// rows that leave something open also those that other rows name, where they can decide otherwise.
+fn situations(table: &Table, defaults: Defaults) -> BTreeSet<Situation> {
+    let named = |axis: fn(&Rule) -> i32, default: i32| -> BTreeSet<i32> {
+        let values = table.rows.iter().map(|row| axis(&row.rule));
+        values.filter(|&value| value >= 0).chain([default]).collect()
+    };
+    let nodes = named(|rule| rule.nodes, defaults.nodes);
+    let ranks = named(|rule| rule.ranks, defaults.ranks);
+    let pipe_ops = named(|rule| rule.pipe_ops, 1);
+    let reg_buff = named(|rule| rule.reg_buff, 0);
+    let own = |rule: &Rule| {
+        let given = |value: i32, default: i32| if value == WILDCARD { default } else { value };
+        Situation {
+            collective: rule.collective,
+            nodes: given(rule.nodes, defaults.nodes),
+            ranks: given(rule.ranks, defaults.ranks),
+            pipe_ops: given(rule.pipe_ops, 1),
+            reg_buff: given(rule.reg_buff, 0),
+        }
+    };
+    let mut found: BTreeSet<Situation> = table.rows.iter().map(|row| own(&row.rule)).collect();
+    for collective in table.rows.iter().map(|row| row.rule.collective).collect::<BTreeSet<_>>() {
+        for &nodes in &nodes {
+            for &ranks in ranks.iter().filter(|&&ranks| ranks >= nodes) {
+                for &pipe_ops in &pipe_ops {
+                    found.extend(reg_buff.iter().map(|&reg_buff| Situation {
+                        collective,
+                        nodes,
+                        ranks,
+                        pipe_ops,
+                        reg_buff,
+                    }));
+                }
+            }
+        }
+    }
+    let exists = |at: &Situation| {
+        at.nodes >= 1 && at.ranks >= 1 && at.pipe_ops >= 1 && (0..=1).contains(&at.reg_buff)
+    };
+    found.retain(exists);
+    found
 }
 
 /// One scenario file for each communicator, for the arm that calls the library directly; each is

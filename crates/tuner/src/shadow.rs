@@ -125,7 +125,7 @@ pub fn shadows(table: &Table) -> Vec<Shadow> {
 }
 
 /// The part of a map that lies inside a row's sizes.
-fn pieces(table: &Table, row: &Row, map: &[crate::intervals::Interval]) -> Vec<Piece> {
+pub(crate) fn pieces(table: &Table, row: &Row, map: &[crate::intervals::Interval]) -> Vec<Piece> {
     let rule = &row.rule;
     map.iter()
         .filter(|span| span.from <= rule.max_bytes && span.to >= rule.min_bytes)

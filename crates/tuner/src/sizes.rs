@@ -1,7 +1,8 @@
 //! Message sizes that can be run at all: multiples of an element, or of one part a rank.
 //!
-//! Source: nccl-tests `src/*.cu`. `count = bytes / element`; for the split collectives each rank's
-//! part is cut to a multiple of 16 bytes, so other sizes are silently rounded down by the tool.
+//! Source: nccl-tests and rccl-tests `src/*.cu`. `count = bytes / element`; for the split
+//! collectives each rank's part is cut to a multiple of 16 bytes (4 elements in rccl-tests before
+//! 2025), so other sizes are silently rounded down by the tool.
 
 use std::str::FromStr;
 
@@ -61,6 +62,8 @@ impl FromStr for Dtype {
 pub enum Runner {
     /// A perf tool, which aligns each rank's part to 16 bytes.
     PerfTool,
+    /// An rccl-tests that aligns each rank's part to 4 elements.
+    OldRcclTests,
     /// The library called directly.
     Library,
 }
@@ -71,6 +74,7 @@ pub fn granule(collective: Collective, ranks: i32, dtype: Dtype, runner: Runner)
     match (collective.is_split(), runner) {
         (false, _) => dtype.bytes,
         (true, Runner::PerfTool) => parts * dtype.bytes.max(16),
+        (true, Runner::OldRcclTests) => parts * dtype.bytes * 4,
         (true, Runner::Library) => parts * dtype.bytes,
     }
 }
@@ -101,6 +105,10 @@ mod tests {
     #[case(Collective::AllReduce, 16, "float", Runner::PerfTool, 4)]
     #[case(Collective::AllGather, 16, "float", Runner::PerfTool, 256)]
     #[case(Collective::AllGather, 16, "float", Runner::Library, 64)]
+    #[case(Collective::AllGather, 16, "float", Runner::OldRcclTests, 256)]
+    #[case(Collective::AllGather, 16, "f64", Runner::OldRcclTests, 512)]
+    #[case(Collective::ReduceScatter, 3, "u8", Runner::OldRcclTests, 12)]
+    #[case(Collective::AllReduce, 16, "f64", Runner::OldRcclTests, 8)]
     #[case(Collective::ReduceScatter, 3, "f16", Runner::PerfTool, 48)]
     #[case(Collective::Broadcast, 8, "u8", Runner::PerfTool, 1)]
     fn granules(

@@ -9,6 +9,19 @@ use tuner::{Choice, Collective, Dialect, Query, Situation, Table, Unavailable, e
 
 const B: Dialect = Dialect::RcclBuiltin;
 
+/// A shadow that was there before is none of the change's, also where the change moves its lines or
+/// names other communicators.
+#[test]
+fn an_old_shadow_is_not_new() {
+    let old = "allreduce,0,9,tree,ll,4,-1,-1\nallreduce,2,3,ring,ll,4,1,8\n";
+    let new = "allreduce,100,200,tree,ll,4,2,16\n".to_owned() + old;
+    assert_eq!(new_shadows(&table(old), &table(&new)).len(), 0);
+    let wider = "allreduce,0,30,tree,simple,4,-1,-1\n".to_owned() + old;
+    let found: Vec<_> =
+        new_shadows(&table(old), &table(&wider)).iter().map(|s| s.old_line).collect();
+    assert_eq!(found, [Some(1)], "the second row had lost its sizes before");
+}
+
 /// A shipped file and a proposed rule put before it.
 const OLD: &str = "allreduce,0,16383,tree,ll,1,1,8,-1,-1
 allreduce,16384,524287,ring,ll,-1,1,8,-1,-1

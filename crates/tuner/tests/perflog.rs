@@ -5,8 +5,8 @@ mod logs;
 
 use logs::corpus::{corpus, row_of};
 use logs::{
-    ALLTOALL, HYPERCUBE, ITERATIONS, MODERN, OLD, OLD_ALLTOALL, ROCM, ROCM_IN_PLACE, ROWS, Style,
-    json, log,
+    ALLTOALL, HYPERCUBE, HYPERCUBE_WITHOUT_ROOT, ITERATIONS, MODERN, OLD, OLD_ALLTOALL, ROCM,
+    ROCM_CHOICE, ROCM_IN_PLACE, ROWS, Style, json, log,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -26,6 +26,8 @@ fn judged(text: &str) -> Log {
 #[case::alltoall(ALLTOALL, 2, Some("nccl-tests version"))]
 #[case::old_alltoall(OLD_ALLTOALL, 2, None)]
 #[case::hypercube(HYPERCUBE, 2, None)]
+#[case::hypercube_without_root(HYPERCUBE_WITHOUT_ROOT, 2, None)]
+#[case::choice(ROCM_CHOICE, 2, Some("rccl-tests version 2.17.9"))]
 #[case::iterations(ITERATIONS, 2, None)]
 fn every_version_is_read_whole(
     #[case] style: Style,
@@ -51,6 +53,51 @@ fn every_version_is_read_whole(
     assert_eq!(half.time_us, 6728.20);
     assert!((half.busbw_gbs - half.algbw_gbs * style.factor).abs() < 0.02, "{half:?}");
     assert_eq!(half.extra.len(), style.columns.len() - 3);
+    let shown = last.own_choice().map(|own| (own.algorithm, own.protocol, own.channels));
+    assert_eq!(shown, style.tail.contains("LL").then_some(("Tree", "LL128", "64")));
+}
+
+/// Each run of a log has its own tool; a run that does not name its tool has none.
+#[test]
+fn every_run_has_its_own_tool() {
+    let named = |name: &str, factor| {
+        log(&Style { preamble: "# Collective test starting: X_perf\n", factor, ..MODERN })
+            .replace("X_perf", name)
+    };
+    let found = judged(&(named("broadcast_perf", 1.0) + &named("reduce_scatter_perf", 0.875)));
+    let tools: Vec<_> = found.footers.iter().map(|run| run.collective.as_deref()).collect();
+    assert_eq!(tools, [Some("broadcast"), Some("reduce_scatter")]);
+    assert_eq!((found.collective.clone(), found.ranks), (None, Some(8)));
+    let table = csv(&[("x", &found)]);
+    assert!(table.lines().nth(1).unwrap().ends_with(",right,0,broadcast,8,,,,"), "{table}");
+    assert!(table.lines().last().unwrap().contains(",right,0,reduce_scatter,8,"), "{table}");
+
+    let unnamed = log(&Style { preamble: "", ..MODERN });
+    let found = judged(&(named("broadcast_perf", 1.0) + &unnamed));
+    let tools: Vec<_> = found.footers.iter().map(|run| run.collective.as_deref()).collect();
+    assert_eq!((found.status, tools), (Fine, vec![Some("broadcast"), None]));
+}
+
+/// A count that sticks to other output is read to its end: `1e+06nodeA` is a million, not one.
+#[test]
+fn a_glued_count_is_read_to_its_end() {
+    let good = log(&MODERN);
+    let row = row_of(&good, 65_536);
+    let cut = row.rfind('0').unwrap();
+    let glued = format!("{}1e+06nodeA:12:34 [0] NCCL INFO x", &row[..cut]);
+    let found = judged(&good.replacen(&row, &glued, 1));
+    assert_eq!(found.rows[3].halves[1].check, Check::Wrong(1e6));
+}
+
+/// What rows show of the choice is a column of the CSV, and of JSON.
+#[test]
+fn the_csv_keeps_the_choice() {
+    let found = judged(&log(&ROCM_CHOICE));
+    let table = csv(&[("x", &found)]);
+    assert!(
+        table.lines().nth(2).unwrap().ends_with(",right,0,all_reduce,8,Tree,LL128,64,"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -238,7 +285,8 @@ fn csv_has_a_line_a_half_and_one_for_an_empty_log() {
     let columns = lines[0].split(',').count();
     assert_eq!(
         lines[3],
-        "\"a,b.txt\",ok,20,0,1024,256,float,sum,-1,out_of_place,17.36,0.06,0.1,wrong,0"
+        "\"a,b.txt\",ok,20,0,1024,256,float,sum,-1,out_of_place,17.36,0.06,0.1,right,0,\
+         all_reduce,8,,,,"
     );
     assert_eq!(lines.last().unwrap().split(',').count(), columns);
     assert!(lines.last().unwrap().starts_with("none,not-a-collective,"));

@@ -1,17 +1,14 @@
 //! Mechanical repairs: what has one right answer is rewritten, and every edit is returned.
 //!
-//! Done: byte order mark, CR LF, indented comments, header rows, quotes, the spelling of names,
-//! touching bounds. Everything else needs its author.
-
-use std::collections::BTreeMap;
+//! Done: byte order mark, CR LF, indented comments, header rows, quotes, the spelling of names.
+//! Everything else needs its author; bounds too, even where they only touch: the later row of the
+//! two decides at the shared size wherever the earlier one's choice is unavailable.
 
 use serde::Serialize;
 
-use crate::csv::{Row, Table, tokens};
+use crate::csv::tokens;
 use crate::lint::line::{BOM, is_header, known_name};
-use crate::lint::ranges::touching;
 use crate::lint::rules::RuleId;
-use crate::names::Dialect;
 
 /// One line that was rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,8 +23,8 @@ pub struct Edit {
     pub after: String,
 }
 
-/// Repairs a file; `dialect` says which rows touching bounds are looked for in.
-pub fn fix(file: &[u8], dialect: Dialect) -> (Vec<u8>, Vec<Edit>) {
+/// Repairs a file.
+pub fn fix(file: &[u8]) -> (Vec<u8>, Vec<Edit>) {
     let mut edits = Vec::new();
     let mut lines: Vec<Vec<u8>> = file.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     for (index, line) in lines.iter_mut().enumerate() {
@@ -41,7 +38,6 @@ pub fn fix(file: &[u8], dialect: Dialect) -> (Vec<u8>, Vec<Edit>) {
             *line = after;
         }
     }
-    separate_bounds(&mut lines, dialect, &mut edits);
     (lines.join(&b'\n'), edits)
 }
 
@@ -86,30 +82,3 @@ const LINE_REPAIRS: [(RuleId, LineRepair); 6] = [
         (after != line).then_some(after)
     }),
 ];
-
-/// Moves the bound of the later row off the shared size; the earlier row decides there anyway.
-fn separate_bounds(lines: &mut [Vec<u8>], dialect: Dialect, edits: &mut Vec<Edit>) {
-    let table = Table::load(dialect, &lines.join(&b'\n'));
-    let mut kinds: BTreeMap<_, Vec<Row>> = BTreeMap::new();
-    for row in &table.rows {
-        let rule = &row.rule;
-        let kind = (rule.collective, rule.nodes, rule.ranks, rule.pipe_ops, rule.reg_buff);
-        kinds.entry(kind).or_default().push(*row);
-    }
-    for (earlier, later) in kinds.values().flat_map(|rows| touching(rows)) {
-        let (index, bound) = if earlier.rule.max_bytes == later.rule.min_bytes {
-            (1, later.rule.min_bytes + 1)
-        } else {
-            (2, later.rule.max_bytes - 1)
-        };
-        let before = lines[later.line - 1].clone();
-        let Some(token) = tokens(&before).get(index).copied() else {
-            continue;
-        };
-        let mut after = before.clone();
-        let start = token.column - 1;
-        after.splice(start..start + token.text.len(), bound.to_string().bytes());
-        edits.push(edit(later.line, RuleId::TouchingBounds, &before, &after));
-        lines[later.line - 1] = after;
-    }
-}

@@ -68,7 +68,7 @@ impl Finding {
 }
 
 /// Applies every rule to a file, in order of place. Rules about several rows look at the rows that
-/// `dialect` loads; all others tell what both dialects do.
+/// `dialect` loads; all others tell what every dialect does.
 pub fn lint(file: &[u8], dialect: Dialect) -> Vec<Finding> {
     let mut findings = line::findings(file);
     let table = Table::load(dialect, file);
@@ -88,9 +88,13 @@ fn effect(dialect: Dialect, fate: &Fate) -> Effect {
         Fate::Blank => "ignored as empty".to_owned(),
         Fate::Comment => "ignored as a comment".to_owned(),
         Fate::Row(rule) if values::never_matches(rule) => {
-            format!("loaded, but never matches: {rule}")
+            format!("loaded, but never matches: {}", rule.told(dialect))
         }
-        Fate::Row(rule) => format!("loaded: {rule}"),
+        Fate::Row(rule) => format!("loaded: {}", rule.told(dialect)),
+        Fate::Dropped(Dropped::NoRoom) => {
+            "dropped without a message (behind the last row that the reader has room for)"
+                .to_owned()
+        }
         Fate::Dropped(Dropped::TooFewTokens(count)) => {
             format!("dropped without a message ({count} fields)")
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::bytes::{range, show};
 use crate::csv::{Row, Rule, Table, WILDCARD};
-use crate::evaluate::{Query, Situation, Unavailable, evaluate};
-use crate::intervals::intervals;
+use crate::evaluate::{Situation, Unavailable};
+use crate::intervals::{Interval, intervals};
 use crate::lint::rules::RuleId;
 use crate::lint::{Finding, values};
 use crate::names::Collective;
+use crate::scope::Space;
 use crate::shadow::{Shadow, shadows};
 
 /// Rows of one kind differ in sizes and choice only.
@@ -18,9 +19,19 @@ type Kind = (Collective, i32, i32, i32, i32);
 const COLLECTIVE: usize = 0;
 const MIN: usize = 1;
 const MAX: usize = 2;
+const CHANNELS: usize = 5;
+
+/// One communicator and which row decides for each size in it.
+type Seen = (Situation, Vec<Interval>);
 
 /// Findings whose `column` is the index of a field; the caller knows where fields stand.
 pub(super) fn findings(table: &Table) -> Vec<Finding> {
+    let space = Space::of(&[table]);
+    let maps: Vec<Seen> = space
+        .cells()
+        .into_iter()
+        .map(|at| (at, intervals(&[table], at, Unavailable::default())))
+        .collect();
     let mut found: Vec<_> = shadows(table).iter().filter_map(shadow).collect();
     let mut kinds: BTreeMap<Kind, Vec<Row>> = BTreeMap::new();
     for row in table.rows.iter().filter(|row| !values::never_matches(&row.rule)) {
@@ -29,9 +40,11 @@ pub(super) fn findings(table: &Table) -> Vec<Finding> {
     for rows in kinds.values_mut() {
         rows.sort_by_key(|row| (row.rule.min_bytes, row.line));
         found.extend(touching(rows).map(|(earlier, later)| touching_finding(&earlier, &later)));
-        found.extend(gaps(table, rows));
-        found.extend(open_top(table, rows));
+        let seen: Vec<&Seen> = maps.iter().filter(|(at, _)| rows[0].rule.concerns(at)).collect();
+        found.extend(gaps(&space, &seen, rows));
+        found.extend(open_top(&space, &seen, rows));
     }
+    found.extend(one_channel(table));
     found.extend(mixed_bounds(table));
     found.extend(table.rows.iter().flat_map(near_power));
     found
@@ -41,28 +54,9 @@ fn kind(rule: &Rule) -> Kind {
     (rule.collective, rule.nodes, rule.ranks, rule.pipe_ops, rule.reg_buff)
 }
 
-/// A communicator that the rows of a kind match and that no other row names, where possible.
-fn example(table: &Table, rule: &Rule) -> Situation {
-    let pick = |value: i32, axis: fn(&Rule) -> i32| match value {
-        WILDCARD => {
-            let named =
-                |candidate: &i32| table.rows.iter().any(|row| axis(&row.rule) == *candidate);
-            (1..).find(|candidate| !named(candidate)).unwrap_or(1)
-        }
-        value => value,
-    };
-    Situation {
-        collective: rule.collective,
-        nodes: pick(rule.nodes, |rule| rule.nodes),
-        ranks: pick(rule.ranks, |rule| rule.ranks),
-        pipe_ops: pick(rule.pipe_ops, |rule| rule.pipe_ops),
-        reg_buff: rule.reg_buff.max(0),
-    }
-}
-
 /// Pairs of rows of one kind that share exactly the size at which one ends and the other begins,
 /// the earlier row of the file first.
-pub(super) fn touching(rows: &[Row]) -> impl Iterator<Item = (Row, Row)> {
+fn touching(rows: &[Row]) -> impl Iterator<Item = (Row, Row)> {
     let pairs = rows.iter().flat_map(move |low| rows.iter().map(move |high| (*low, *high)));
     pairs
         .filter(|(low, high)| {
@@ -79,9 +73,10 @@ fn touching_finding(earlier: &Row, later: &Row) -> Finding {
     let shared = if ends_low { later.rule.min_bytes } else { later.rule.max_bytes };
     let message = format!("size {} is also in line {}, which takes it", show(shared), earlier.line);
     let (field, bound) = if ends_low { (MIN, shared + 1) } else { (MAX, shared - 1) };
-    Finding::new(RuleId::TouchingBounds, later.line, field, message)
-        .suggest(format!("write {bound} instead of {shared}"))
-        .fixable()
+    Finding::new(RuleId::TouchingBounds, later.line, field, message).suggest(format!(
+        "write {bound} instead of {shared}, if line {} is always available there",
+        earlier.line
+    ))
 }
 
 fn shadow(shadow: &Shadow) -> Option<Finding> {
@@ -99,10 +94,7 @@ fn shadow(shadow: &Shadow) -> Option<Finding> {
         return None;
     }
     let id = if shadow.intact_elsewhere { RuleId::SpecificFirst } else { RuleId::Shadowed };
-    let message = match id {
-        RuleId::SpecificFirst => format!("for {}: {}", shadow.scope, shadow.describe()),
-        _ => shadow.describe(),
-    };
+    let message = format!("for {}: {}", shadow.scope, shadow.describe());
     let finding = Finding::new(id, shadow.row.line, COLLECTIVE, message);
     Some(match (shadow.kept().is_empty(), id) {
         (true, RuleId::Shadowed) => finding.suggest("remove the row, or move it up"),
@@ -110,41 +102,111 @@ fn shadow(shadow: &Shadow) -> Option<Finding> {
     })
 }
 
-/// Stretches between rows of one kind where no row of any kind applies.
-fn gaps(table: &Table, rows: &[Row]) -> Vec<Finding> {
-    let Some(first) = rows.first() else {
-        return Vec::new();
+/// Says things about all communicators of a kind at once, and names those that differ from the rest.
+fn in_scopes<T: Ord + Clone>(
+    space: &Space,
+    seen: &[&Seen],
+    of: impl Fn(&Seen) -> Vec<T>,
+) -> Vec<(String, T)> {
+    let all: Vec<(Situation, Vec<T>)> = seen.iter().map(|seen| (seen.0, of(seen))).collect();
+    let everywhere = |what: &T| all.iter().all(|(_, said)| said.contains(what));
+    let mut told: Vec<(String, T)> = Vec::new();
+    let mut some: BTreeMap<T, Vec<Situation>> = BTreeMap::new();
+    for (at, said) in &all {
+        for what in said {
+            match everywhere(what) {
+                true if told.iter().any(|(_, known)| known == what) => {}
+                true => told.push((String::new(), what.clone())),
+                false => some.entry(what.clone()).or_default().push(*at),
+            }
+        }
+    }
+    for (what, cells) in some {
+        let cells = cells.into_iter().map(|at| (at, ())).collect();
+        told.extend(
+            space
+                .fold(cells)
+                .into_iter()
+                .map(|(scope, ())| (format!("for {scope}: "), what.clone())),
+        );
+    }
+    told
+}
+
+/// Stretches between rows of one kind where no row of any kind applies, in any communicator.
+fn gaps(space: &Space, seen: &[&Seen], rows: &[Row]) -> Vec<Finding> {
+    let least = rows[0].rule.min_bytes;
+    let holes = |(_, spans): &Seen| -> Vec<(u64, u64, usize)> {
+        spans
+            .iter()
+            .filter(|span| span.rows == [None] && span.from > least)
+            .filter_map(|span| {
+                let above = rows.iter().find(|row| row.rule.min_bytes > span.to)?;
+                Some((span.from, span.to, above.line))
+            })
+            .collect()
     };
-    let at = example(table, &first.rule);
-    intervals(&[table], at, Unavailable::default())
+    in_scopes(space, seen, holes)
         .into_iter()
-        .filter(|span| span.rows == [None] && span.from > first.rule.min_bytes)
-        .filter_map(|span| {
-            let above = rows.iter().find(|row| row.rule.min_bytes > span.to)?;
-            let gap = range(span.from, span.to);
-            let message = format!("sizes {gap} below this row have no row");
-            Some(
-                Finding::new(RuleId::Gap, above.line, MIN, message)
-                    .suggest(format!("begin at {}, or say why not in a comment", span.from)),
-            )
+        .map(|(scope, (from, to, line))| {
+            let message = format!("{scope}sizes {} below this row have no row", range(from, to));
+            Finding::new(RuleId::Gap, line, MIN, message)
+                .suggest(format!("begin at {from}, or say why not in a comment"))
         })
         .collect()
 }
 
-fn open_top(table: &Table, rows: &[Row]) -> Option<Finding> {
-    let last = rows.iter().max_by_key(|row| row.rule.max_bytes)?;
-    let bytes = last.rule.max_bytes.checked_add(1)?;
-    let query = Query { situation: example(table, &last.rule), bytes };
-    if evaluate(table, &query, Unavailable::default()).is_some() {
-        return None;
+/// The largest bound of a kind, where no row of any kind applies above it.
+fn open_top(space: &Space, seen: &[&Seen], rows: &[Row]) -> Vec<Finding> {
+    let Some(last) = rows.iter().max_by_key(|row| row.rule.max_bytes) else {
+        return Vec::new();
+    };
+    let max = last.rule.max_bytes;
+    let is_open = |(_, spans): &Seen| -> Vec<()> {
+        let above = spans.iter().find(|span| span.to > max);
+        above.filter(|span| span.rows == [None]).map(|_| ()).into_iter().collect()
+    };
+    in_scopes(space, seen, is_open)
+        .into_iter()
+        .map(|(scope, ())| {
+            let message = format!("{scope}sizes above {} have no row", show(max));
+            let finding = Finding::new(RuleId::OpenTop, last.line, MAX, message);
+            match max {
+                // The example file's "covers all sizes" ends at 4 GiB.
+                4_294_967_295 => finding.suggest(format!("write {} for no limit", u64::MAX)),
+                _ => finding,
+            }
+        })
+        .collect()
+}
+
+/// Rows and holes that get 1 channel from a reader that presets it.
+fn one_channel(table: &Table) -> Vec<Finding> {
+    if table.dialect.preset_channels() != 1 {
+        return Vec::new();
     }
-    let message = format!("sizes above {} have no row", show(last.rule.max_bytes));
-    let finding = Finding::new(RuleId::OpenTop, last.line, MAX, message);
-    Some(match last.rule.max_bytes {
-        // The example file's "covers all sizes" ends at 4 GiB.
-        4_294_967_295 => finding.suggest(format!("write {} for no limit", u64::MAX)),
-        _ => finding,
-    })
+    let default = |row: &&Row| row.rule.channels == WILDCARD && !values::never_matches(&row.rule);
+    let mut found: Vec<_> = table
+        .rows
+        .iter()
+        .filter(default)
+        .map(|row| {
+            let message = format!("channels -1 is 1 channel in {}", table.dialect);
+            Finding::new(RuleId::OneChannel, row.line, CHANNELS, message)
+                .suggest("write the number of channels, or 0 for the library's own")
+        })
+        .collect();
+    if let Some(row) = table.rows.first() {
+        let message = format!(
+            "{} runs everything that no row is for with 1 channel: other collectives, communicators \
+             and sizes",
+            table.dialect
+        );
+        found.push(Finding::new(RuleId::OneChannel, row.line, COLLECTIVE, message).suggest(
+            "load it only where every call has a row, or use a reader without this preset",
+        ));
+    }
+    found
 }
 
 /// Whether a bound is a round size: a multiple of 1 KiB or a power of two.

@@ -58,7 +58,7 @@ macro_rules! rules {
 rules! {
     TooFewFields "too-few-fields" Error "A row of fewer than 8 fields is dropped without a message.";
     TooManyFields "too-many-fields" Error "Fields after the 10th are ignored without a message.";
-    UnknownName "unknown-name" Error "Names are compared exactly; an unknown one means a default in one dialect and a skipped row in the other.";
+    UnknownName "unknown-name" Error "Names are compared exactly; an unknown one means a default in some dialects and a skipped row in others.";
     BadBytes "bad-bytes" Error "Byte bounds are plain decimal numbers: no suffixes, hex, exponents, signs or wildcards.";
     BadInteger "bad-integer" Error "The last five fields are plain integers; -1 is the only wildcard.";
     EmptyField "empty-field" Error "Separators collapse: an empty field shifts all later columns to the left.";
@@ -67,14 +67,15 @@ rules! {
     RanksBelowNodes "ranks-below-nodes" Error "A communicator has at least one rank a node.";
     LiveComment "live-comment" Error "A comment that does not start in the first column can be loaded as a row.";
     LineTooLong "line-too-long" Error "What follows the 255th byte of a line is read as a line of its own, comment or not.";
-    NulByte "nul-byte" Error "A NUL byte ends the line in one dialect and the file in the other.";
+    NulByte "nul-byte" Error "A NUL byte ends the line in some dialects and the file in others.";
     HeaderRow "header-row" Warning "The format has no header; one is read as a row.";
     Quotes "quotes" Warning "Quotes are part of the field.";
     ByteOrderMark "byte-order-mark" Warning "A byte order mark is part of the first field.";
-    Crlf "crlf" Warning "A carriage return stays in the line in one dialect.";
-    IndentedComment "indented-comment" Warning "Only a `#` in the first column is a comment in both dialects.";
+    Crlf "crlf" Warning "A carriage return stays in the line in all dialects but one.";
+    IndentedComment "indented-comment" Warning "Only a `#` in the first column is a comment in every dialect.";
     TrailingText "trailing-text" Warning "Text behind a number is ignored without a message.";
     Channels "channels" Warning "A channel count of 0 or below -1 means something else in each dialect.";
+    OneChannel "one-channel" Warning "NVIDIA's example plugin sets 1 channel wherever no row applies or a row says -1.";
     Shadowed "shadowed" Warning "An earlier row takes all or part of the sizes; the first applicable row wins.";
     Gap "gap" Warning "Sizes between two ranges of the same kind have no row.";
     TouchingBounds "touching-bounds" Warning "Bounds are inclusive: a size that ends one range and begins the next belongs to the earlier row.";

@@ -46,7 +46,7 @@ pub(super) fn contradictions(footer: &Footer, rows: &[&Row]) -> Vec<String> {
     {
         let count = halves.len() as f64;
         let mean = halves.iter().map(|half| half.busbw_gbs).sum::<f64>() / count;
-        let slack = halves.iter().map(|half| half.busbw_slack).sum::<f64>() / count;
+        let slack = halves.iter().map(|half| half.slack.busbw_gbs).sum::<f64>() / count;
         // The printed mean has six digits; the sum of many rows adds its own rounding.
         let allowed = slack + average.slack + 1e-5 * mean;
         if (mean - average.busbw_gbs).abs() > allowed {

@@ -1,7 +1,7 @@
 //! One half of a row: its columns, and whether they agree with each other.
 
 use super::header::{Column, Header};
-use super::model::{Check, Half, HalfKind, Row};
+use super::model::{Check, Half, HalfKind, Row, Slack};
 
 /// Bytes of an element, by the tools' names; `None` for what is no element type.
 pub(super) fn element_bytes(dtype: &str) -> Option<u64> {
@@ -30,9 +30,9 @@ pub(super) fn half(
         busbw_gbs: 0.0,
         check: Check::NotChecked,
         extra: Vec::new(),
-        busbw_slack: 0.0,
+        slack: Slack::default(),
+        time_is_wall: header.time_is_wall,
     };
-    let mut slack = Slack::default();
     for (column, token) in columns.iter().zip(tokens) {
         match column {
             Column::Wrong if *token != "N/A" => {
@@ -43,31 +43,28 @@ pub(super) fn half(
             Column::Time => {
                 half.time_us =
                     number(token).ok_or("the time is not a number")? * header.time_unit_us;
-                slack.time = half_unit(token) * header.time_unit_us;
+                half.slack.time_us = half_unit(token) * header.time_unit_us;
             }
             Column::AlgBw => {
                 half.algbw_gbs = number(token).ok_or("algbw is not a number")?;
-                slack.algbw = half_unit(token);
+                half.slack.algbw_gbs = half_unit(token);
             }
             Column::BusBw => {
                 half.busbw_gbs = number(token).ok_or("busbw is not a number")?;
-                half.busbw_slack = half_unit(token);
+                half.slack.busbw_gbs = half_unit(token);
             }
             Column::Other(name) => half.extra.push((name.clone(), (*token).to_owned())),
         }
     }
-    agrees_with_itself(&half, &slack, row, header).map(|()| half)
+    agrees_with_itself(&half, row).map(|()| half)
 }
 
 /// What the tool derives from what, so that a digit that got lost or stuck to another shows: size
 /// is a multiple of count times element; algorithm bandwidth is size by time; bus bandwidth is at
-/// most twice that.
-fn agrees_with_itself(
-    half: &Half,
-    slack: &Slack,
-    row: &Row,
-    header: &Header,
-) -> Result<(), &'static str> {
+/// most twice that. Loose, because which collective it is and how many ranks it has is not known
+/// here; [`super::factor`] is exact.
+pub(super) fn agrees_with_itself(half: &Half, row: &Row) -> Result<(), &'static str> {
+    let slack = &half.slack;
     let part = element_bytes(&row.dtype).and_then(|bytes| row.count.checked_mul(bytes));
     if !part
         .is_some_and(|part| row.size_bytes == 0 || part > 0 && row.size_bytes.is_multiple_of(part))
@@ -82,22 +79,15 @@ fn agrees_with_itself(
         Some(_) => (0.9, 1.1),
     };
     let gbs = |time_us: f64| row.size_bytes as f64 / time_us.max(1e-9) / 1000.0;
-    let too_low = half.algbw_gbs + slack.algbw < least * gbs(half.time_us + slack.time);
-    let too_high = half.algbw_gbs - slack.algbw > most * gbs(half.time_us - slack.time);
-    if header.time_is_wall && (too_low || too_high) {
+    let too_low = half.algbw_gbs + slack.algbw_gbs < least * gbs(half.time_us + slack.time_us);
+    let too_high = half.algbw_gbs - slack.algbw_gbs > most * gbs(half.time_us - slack.time_us);
+    if half.time_is_wall && (too_low || too_high) {
         return Err("algbw does not follow from size and time");
     }
-    if half.busbw_gbs - half.busbw_slack > 2.01 * (half.algbw_gbs + slack.algbw) {
+    if half.busbw_gbs - slack.busbw_gbs > 2.01 * (half.algbw_gbs + slack.algbw_gbs) {
         return Err("busbw is more than twice algbw");
     }
     Ok(())
-}
-
-/// Half of the last printed digit of what is checked against each other.
-#[derive(Default)]
-struct Slack {
-    time: f64,
-    algbw: f64,
 }
 
 /// A number as `printf` writes it, finite and not negative.

@@ -6,9 +6,10 @@
 use serde_json::Value;
 
 use super::model::{
-    Average, Check, Evidence, Footer, Half, HalfKind, OutOfBounds, Row, Unreadable,
+    Average, Check, Evidence, Footer, Format, Half, HalfKind, OutOfBounds, Row, Slack, Unreadable,
 };
-use super::text::{collective, quote};
+use super::runs::collective;
+use super::text::quote;
 
 /// Whether a log is one JSON object of a perf tool.
 pub(super) fn is_json(text: &str) -> bool {
@@ -16,9 +17,9 @@ pub(super) fn is_json(text: &str) -> bool {
 }
 
 pub(super) fn read(text: &str) -> Evidence {
-    let mut evidence = Evidence::default();
+    let mut evidence = Evidence { format: Format::Json, ..Evidence::default() };
     let Some(results) = after_key(text, "results") else {
-        evidence.is_perf_tool = text.contains("\"nccl_version\"") || text.contains("_perf");
+        evidence.is_perf_tool = text.contains("ccl_version\"") || text.contains("_perf");
         evidence.missing.push("no results".to_owned());
         return evidence;
     };
@@ -41,15 +42,16 @@ pub(super) fn read(text: &str) -> Evidence {
     }
     evidence.footers.push(footer(text));
     // A code (23003) in the versions seen.
-    evidence.tool = match value(text, "nccl_version") {
-        Some(Value::String(version)) => Some(format!("nccl {version}")),
-        Some(Value::Number(code)) => Some(format!("nccl {code}")),
-        _ => None,
-    };
+    evidence.tool = ["nccl", "rccl"].into_iter().find_map(|library| {
+        match value(text, &format!("{library}_version"))? {
+            Value::String(version) => Some(format!("{library} {version}")),
+            Value::Number(code) => Some(format!("{library} {code}")),
+            _ => None,
+        }
+    });
     if value(text, "bitwise_mismatches").is_some_and(|value| okay(&value) == Some(false)) {
         evidence.mismatches.push("repeated runs differ bit for bit".to_owned());
     }
-    evidence.collective = value(text, "args").and_then(|args| collective(&args.to_string()));
     // The library's last message, which it also has after a good run; often empty.
     if let Some(Value::Array(errors)) = value(text, "errors") {
         let errors = errors.iter().filter_map(Value::as_str).filter(|error| !error.is_empty());
@@ -157,14 +159,18 @@ fn half(kind: HalfKind, object: &Value) -> Result<Half, &'static str> {
         }
         None => return Err("nwrong is missing"),
     };
+    let hip = object.get("hip_event_time").map(|value| ("hipevt".to_owned(), value.to_string()));
+    // Printed with six decimals.
+    let slack = Slack { time_us: 5e-7, algbw_gbs: 5e-7, busbw_gbs: 5e-7 };
     Ok(Half {
         kind,
         time_us: get("time").or_else(|| get("cpu_time")).ok_or("the time is not a number")?,
         algbw_gbs: get("alg_bw").ok_or("alg_bw is not a number")?,
         busbw_gbs: get("bus_bw").ok_or("bus_bw is not a number")?,
         check,
-        extra: Vec::new(),
-        busbw_slack: 5e-7, // printed with six decimals
+        extra: hip.into_iter().collect(),
+        slack,
+        time_is_wall: object.get("time").is_some(),
     })
 }
 
@@ -177,6 +183,17 @@ fn okay(value: &Value) -> Option<bool> {
     }
 }
 
+/// Ranks of one world: processes times threads times GPUs. Each process has one device in the list,
+/// and its group where the job was split.
+fn ranks(config: &Value) -> Option<usize> {
+    let count = |key: &str| usize::try_from(config.get(key)?.as_u64()?).ok();
+    let devices = config.get("devices")?.as_array()?;
+    let group = |device: &Value| device.get("group").and_then(Value::as_i64);
+    let first = devices.first().map(group)?;
+    let processes = devices.iter().filter(|device| group(device) == first).count();
+    processes.checked_mul(count("nthreads")?)?.checked_mul(count("ngpus")?)
+}
+
 fn footer(text: &str) -> Footer {
     let out_of_bounds = value(text, "out_of_bounds").and_then(|value| {
         let count = value.get("count").and_then(unsigned)?;
@@ -187,6 +204,8 @@ fn footer(text: &str) -> Footer {
         Some(Average { busbw_gbs, ok: okay(&value), slack: 5e-7 })
     });
     Footer {
+        collective: value(text, "args").and_then(|args| collective(&args.to_string())),
+        ranks: value(text, "config").and_then(|config| ranks(&config)),
         worlds: 1,
         out_of_bounds: out_of_bounds.into_iter().collect(),
         averages: average.into_iter().collect(),

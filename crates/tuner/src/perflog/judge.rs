@@ -1,10 +1,11 @@
 //! From what a log holds to one status with its reasons.
 //!
-//! Wrong data outranks a crash, a crash outranks missing parts, missing parts outrank missing
-//! checks: the strongest thing that the log proves is its status, all others stay as reasons.
+//! Wrong data outranks a crash, a crash outranks missing parts, missing parts outrank a run without
+//! communication and missing checks: the strongest thing that the log proves is its status, all others stay as reasons.
 
+use super::factor;
 use super::footer::contradictions;
-use super::model::{Check, Evidence, Log, Row, Status, Unreadable};
+use super::model::{Check, Evidence, Footer, Log, Row, Status, Unreadable};
 
 /// Lines quoted for one reason.
 const MAX_QUOTED: usize = 3;
@@ -17,6 +18,7 @@ pub(super) fn judge(evidence: Evidence) -> Log {
         wrong(&evidence, &mut reasons);
         crashed(&evidence, below_min_bandwidth, &mut reasons);
         truncated(&evidence, &mut reasons);
+        alone(&evidence, &mut reasons);
         unchecked(&evidence.rows, &mut reasons);
     } else {
         reasons.push((Status::NotACollective, "nothing in it comes from a perf tool".to_owned()));
@@ -42,13 +44,38 @@ pub(super) fn judge(evidence: Evidence) -> Log {
         status: reasons.first().map_or(Status::Ok, |(status, _)| *status),
         reasons: reasons.into_iter().map(|(_, reason)| reason).collect(),
         notes,
+        format: evidence.format,
         tool: evidence.tool,
-        collective: evidence.collective,
-        ranks: evidence.ranks,
+        collective: common(&evidence.footers, |run| run.collective.clone()),
+        ranks: common(&evidence.footers, |run| run.ranks),
         below_min_bandwidth,
         rows: evidence.rows,
         unreadable: evidence.unreadable,
         footers: evidence.footers,
+    }
+}
+
+/// What all runs have in common; none where they differ.
+fn common<T: PartialEq>(runs: &[Footer], of: impl Fn(&Footer) -> Option<T>) -> Option<T> {
+    let first = of(runs.first()?)?;
+    runs.iter().all(|run| of(run).as_ref() == Some(&first)).then_some(first)
+}
+
+/// The rows of one run.
+fn rows_of(evidence: &Evidence, section: usize) -> Vec<&Row> {
+    evidence.rows.iter().filter(|row| row.section == section).collect()
+}
+
+fn alone(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
+    for (section, run) in evidence.footers.iter().enumerate() {
+        let rows = rows_of(evidence, section);
+        if !rows.is_empty() && factor::is_alone(run, &rows) {
+            let why = match run.worlds {
+                0 | 1 => "one rank: nothing was communicated".to_owned(),
+                many => format!("{many} worlds of one rank each: nothing was communicated"),
+            };
+            reasons.push((Status::NoCommunication, why));
+        }
     }
 }
 
@@ -106,10 +133,11 @@ fn truncated(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
         missing.push("no header".to_owned());
     }
     for (index, footer) in evidence.footers.iter().enumerate() {
-        let rows: Vec<&Row> = evidence.rows.iter().filter(|row| row.section == index).collect();
+        let rows = rows_of(evidence, index);
+        missing.extend(some_of(factor::contradictions(footer, &rows)));
         if footer.worlds == 0 {
             missing.push("a footer without a header".to_owned());
-        } else if !footer.is_complete() {
+        } else if evidence.format.has_footer() && !footer.is_complete() {
             missing.push(format!("the footer is missing or incomplete after {} rows", rows.len()));
         } else if rows.is_empty() {
             missing.push("no row was read".to_owned());
@@ -118,6 +146,14 @@ fn truncated(evidence: &Evidence, reasons: &mut Vec<(Status, String)>) {
         }
     }
     reasons.extend(missing.into_iter().map(|reason| (Status::Truncated, reason)));
+}
+
+/// The first few, and how many more there are.
+fn some_of(mut reasons: Vec<String>) -> Vec<String> {
+    let more = reasons.len().saturating_sub(MAX_QUOTED);
+    reasons.truncate(MAX_QUOTED);
+    reasons.extend((more > 0).then(|| format!("and {more} more of this run")));
+    reasons
 }
 
 fn unchecked(rows: &[Row], reasons: &mut Vec<(Status, String)>) {

@@ -1,6 +1,6 @@
 //! What a log holds: rows, footers, what could not be read, and the judgement.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The judgement on a log, worst reason first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -12,6 +12,8 @@ pub enum Status {
     Wrong,
     /// Complete, but for some row the tool checked neither half.
     Unchecked,
+    /// Complete, but a run had one rank only, so that nothing was communicated.
+    NoCommunication,
     /// Parts are missing: no footer, rows cut off, lost or unreadable.
     Truncated,
     /// The tool or its launcher says that it died.
@@ -27,6 +29,7 @@ impl Status {
             Self::Ok => "ok",
             Self::Wrong => "wrong",
             Self::Unchecked => "unchecked",
+            Self::NoCommunication => "no-communication",
             Self::Truncated => "truncated",
             Self::Crashed => "crashed",
             Self::NotACollective => "not-a-collective",
@@ -35,7 +38,7 @@ impl Status {
 }
 
 /// Whether send and receive buffer were the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HalfKind {
     /// Separate buffers.
@@ -99,9 +102,31 @@ pub struct Half {
     /// Further columns, by the header's names (`hipevt`, `i_p99`, `proto`, ...), as printed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extra: Vec<(String, String)>,
-    /// Half of the last printed digit of `busbw_gbs`.
+    /// Half of the last printed digits.
     #[serde(skip)]
-    pub(super) busbw_slack: f64,
+    pub(super) slack: Slack,
+    /// Whether bandwidth follows from `time_us`: not where that is CPU time.
+    #[serde(skip)]
+    pub(super) time_is_wall: bool,
+}
+
+/// Half of the last printed digit of each number that is checked against the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Slack {
+    pub(super) time_us: f64,
+    pub(super) algbw_gbs: f64,
+    pub(super) busbw_gbs: f64,
+}
+
+/// What a row shows of the library's choice (`-A 1` or `-M 1` of rccl-tests), as printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnChoice<'a> {
+    /// The algorithm.
+    pub algorithm: &'a str,
+    /// The protocol.
+    pub protocol: &'a str,
+    /// The channels.
+    pub channels: &'a str,
 }
 
 /// One row.
@@ -125,6 +150,23 @@ pub struct Row {
     pub halves: Vec<Half>,
     /// Whether other output stood inside the row and was taken out.
     pub had_noise: bool,
+}
+
+impl Row {
+    /// A column that the header names and that has no field of its own, as printed.
+    pub fn extra(&self, name: &str) -> Option<&str> {
+        let all = self.halves.iter().flat_map(|half| &half.extra);
+        all.filter(|(column, _)| column == name).map(|(_, value)| value.as_str()).next()
+    }
+
+    /// The library's choice, where the row shows it.
+    pub fn own_choice(&self) -> Option<OwnChoice<'_>> {
+        Some(OwnChoice {
+            algorithm: self.extra("algo")?,
+            protocol: self.extra("proto")?,
+            channels: self.extra("nchannels")?,
+        })
+    }
 }
 
 /// Something that is a row, or part of one, and cannot be read.
@@ -159,9 +201,13 @@ pub struct Average {
     pub(super) slack: f64,
 }
 
-/// What stands below the rows of one run; in a log of several worlds one of each a world.
+/// What a log says of one run besides its rows; in a log of several worlds one footer a world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Footer {
+    /// The tool's name, without `_perf`; `None` where the log does not say which tool it was.
+    pub collective: Option<String>,
+    /// Ranks of one world; `None` where the log does not list all of them.
+    pub ranks: Option<usize>,
     /// Worlds that printed a header: more than one where the tool was built without MPI.
     pub worlds: usize,
     /// Verdicts on the data.
@@ -177,12 +223,36 @@ impl Footer {
     }
 }
 
+/// How a log is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// What the tool prints.
+    #[default]
+    Text,
+    /// What `-J` writes.
+    Json,
+    /// The JSON of rccl-tests' `-Z json`: no footer.
+    ReportJson,
+    /// The CSV of rccl-tests' `-Z csv`: no footer.
+    ReportCsv,
+}
+
+impl Format {
+    /// Whether a complete log of this format has a footer.
+    pub(super) const fn has_footer(self) -> bool {
+        match self {
+            Self::Text | Self::Json => true,
+            Self::ReportJson | Self::ReportCsv => false,
+        }
+    }
+}
+
 /// Everything that was found in a log, before it is judged.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
+    pub(super) format: Format,
     pub(super) tool: Option<String>,
-    pub(super) collective: Option<String>,
-    pub(super) ranks: Option<usize>,
     pub(super) rows: Vec<Row>,
     pub(super) unreadable: Vec<Unreadable>,
     /// One a section.
@@ -213,9 +283,12 @@ pub struct Log {
     pub notes: Vec<String>,
     /// The tool and its version, as it says.
     pub tool: Option<String>,
-    /// The tool's name, without `_perf`.
+    /// How it is written.
+    pub format: Format,
+    /// The tool's name, without `_perf`, where all runs are of one tool; each run's own is in its
+    /// footer.
     pub collective: Option<String>,
-    /// Ranks that are listed.
+    /// Ranks of one world, where all runs have as many.
     pub ranks: Option<usize>,
     /// Whether the tool found its bandwidth below `NCCL_TESTS_MIN_BW`.
     pub below_min_bandwidth: bool,
@@ -225,4 +298,11 @@ pub struct Log {
     pub unreadable: Vec<Unreadable>,
     /// One footer a run.
     pub footers: Vec<Footer>,
+}
+
+impl Log {
+    /// The run that a row belongs to: its collective, its ranks, its footer.
+    pub fn run_of(&self, row: &Row) -> Option<&Footer> {
+        self.footers.get(row.section)
+    }
 }

@@ -7,6 +7,7 @@
 use super::half::{element_bytes, half, number};
 use super::header::{Column, Header, Lead};
 use super::model::{HalfKind, Row};
+use crate::names::{Algorithm, Protocol};
 
 /// What the tool writes where it leaves the first half out (`writeBenchMarkLineNullBody`, 32
 /// blanks).
@@ -92,10 +93,12 @@ fn complete(partial: Partial, tokens: &[&str], header: &Header) -> Reading {
     }
     if tokens.len() == missing {
         // The common case, and the one whose faults are worth naming.
-        return match exact(&partial.row, tokens, &header.halves[done..], header) {
-            Ok(row) => Reading::Row(row),
-            Err(why) => Reading::Unreadable(why),
-        };
+        match exact(&partial.row, tokens, &header.halves[done..], header) {
+            Ok(row) => return Reading::Row(row),
+            // Other output can have just as many tokens.
+            Err(why) if !begins_with_noise(tokens) => return Reading::Unreadable(why),
+            Err(_) => {}
+        }
     }
     let mut readings = Vec::new();
     place(&partial.row, tokens, header, &mut readings);
@@ -151,7 +154,8 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
             continue;
         };
         // A column of words could be noise just as well.
-        if half.extra.iter().any(|(_, value)| number(value).is_none() && value != "N/A") {
+        let is_value = |value: &str| number(value).is_some() || value == "N/A" || is_choice(value);
+        if half.extra.iter().any(|(_, value)| !is_value(value)) {
             continue;
         }
         let mut next = row.clone();
@@ -171,6 +175,44 @@ fn place(row: &Row, tokens: &[&str], header: &Header, found: &mut Vec<Row>) {
     }
 }
 
+/// Whether a token is an algorithm or a protocol, in the library's own spelling.
+fn is_choice(token: &str) -> bool {
+    let plain = token.to_lowercase().replace('_', "");
+    let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+    let protocols = Protocol::ALL.iter().map(|protocol| protocol.name());
+    algorithms.chain(protocols).any(|name| name.replace('_', "") == plain)
+}
+
+/// Whether a line can be the rest of a row that was broken: nothing in it but what rows end with.
+pub(super) fn is_rest(text: &str) -> bool {
+    let tokens = without_time_of_day(text.split_whitespace().collect());
+    let belongs = |token: &&str| number(token).is_some() || *token == "N/A" || is_choice(token);
+    !tokens.is_empty() && tokens.iter().all(belongs)
+}
+
+/// Whether a line is the beginning of a row and nothing else: its fields, then fewer numbers than
+/// the header has columns.
+pub(super) fn is_beginning(text: &str, header: &Header) -> bool {
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    let [_, _, _, rest @ ..] = tokens.as_slice() else {
+        return false;
+    };
+    let word = rest.first().is_some_and(|token| token.chars().all(|c| c.is_ascii_alphabetic()));
+    let numbers = if word { &rest[1..] } else { rest };
+    let is_number =
+        |token: &&str| token.parse::<i64>().is_ok() || number(token).is_some() || *token == "N/A";
+    // A number that is cut behind its point or its sign.
+    let is_cut = |token: &&str| number(token.trim_end_matches(['.', 'e', '+', '-', '/'])).is_some();
+    let (last, whole) = match numbers.split_last() {
+        Some((last, whole)) => (Some(last), whole),
+        None => (None, numbers),
+    };
+    find_lead(&tokens) == Some(0)
+        && whole.iter().all(is_number)
+        && last.is_none_or(|last| is_number(last) || is_cut(last) || "N/A".starts_with(last))
+        && tokens.len() < header.lead.len() + header.width_from(0)
+}
+
 /// Whether tokens are other output: at least one that no row has.
 fn is_noise(tokens: &[&str]) -> bool {
     tokens.iter().any(|token| number(token).is_none() && *token != "N/A")
@@ -182,18 +224,38 @@ fn begins_with_noise(tokens: &[&str]) -> bool {
         && is_noise(tokens)
 }
 
-/// The value of `0hostA:12:34` or `N/A[hostA`: digits with foreign text behind.
+/// The value of `0hostA:12:34`, `1e+06hostA` or `N/A[hostA`: a number with foreign text behind.
 fn unglue(token: &str) -> Option<&str> {
-    let unsigned = token.strip_prefix('-').unwrap_or(token);
-    let end = match token.starts_with("N/A") {
-        true => "N/A".len(),
-        false => token.len() - unsigned.len() + digits(unsigned),
-    };
-    let (value, rest) = token.split_at(end);
+    let (value, rest) = token.split_at(value_length(token)?);
     let foreign = rest.starts_with(|c: char| c == '[' || c.is_ascii_alphabetic());
-    // `04gpu` is a value and a name that starts with a digit: nobody can say where.
-    let leading_zero = value.len() > 1 && value.starts_with('0');
-    (foreign && !value.is_empty() && value != "-" && !leading_zero).then_some(value)
+    foreign.then_some(value)
+}
+
+/// Bytes of the number that a token begins with; none where nobody can say where it ends.
+fn value_length(token: &str) -> Option<usize> {
+    if token.starts_with("N/A") {
+        return Some("N/A".len());
+    }
+    let sign = usize::from(token.starts_with('-'));
+    let whole = digits(&token[sign..]);
+    // `04gpu` is a value and a name that starts with a digit.
+    if whole == 0 || whole > 1 && token[sign..].starts_with('0') {
+        return None;
+    }
+    let mut end = sign + whole;
+    if let Some(fraction) = token[end..].strip_prefix('.') {
+        end += 1 + digits(fraction);
+    }
+    // An exponent as printf writes it: a sign and two digits. With more, a name begins with them.
+    if let Some(exponent) = token[end..].strip_prefix('e')
+        && exponent.starts_with(['+', '-'])
+    {
+        match digits(&exponent[1..]) {
+            2 => end += 4,
+            _ => return None,
+        }
+    }
+    Some(end)
 }
 
 fn digits(text: &str) -> usize {
@@ -228,7 +290,7 @@ fn lead(
                 used += 1;
             }
             // hypercube prints an empty name: the column is there, the token is not.
-            Lead::Redop if token.parse::<i64>().is_ok() && !is_last => {
+            Lead::Redop if number(token).is_some() || token.parse::<i64>().is_ok() => {
                 row.redop = Some(String::new())
             }
             Lead::Root => {
@@ -271,6 +333,12 @@ mod tests {
     #[case("-1hostA", Some("-1"))]
     #[case("N/A[hostA", Some("N/A"))]
     #[case("04gpu", None)]
+    #[case("1e+06nodeA:12:34", Some("1e+06"))]
+    #[case("2.09715e+06nodeA", Some("2.09715e+06"))]
+    #[case("0eth0:", Some("0"))]
+    #[case("1e+0612node", None)]
+    #[case("1e+hostA", None)]
+    #[case("0.18node", Some("0.18"))]
     #[case("0", None)]
     #[case("-host", None)]
     #[case("10.0.0.1:5", None)]

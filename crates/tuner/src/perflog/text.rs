@@ -8,14 +8,19 @@ use regex_lite::Regex;
 use super::footer::{average, out_of_bounds};
 use super::half;
 use super::header::{Header, group};
-use super::launcher::untag;
+use super::launcher::pieces;
 use super::model::{Evidence, Footer, HalfKind, Unreadable};
 use super::row::{self, Partial, Reading, find_lead};
+use super::runs::{Announced, concluded};
+use super::wrapped::{Broken, Joined};
 
 /// Lines of other output after which a cut row is given up.
 const MAX_NOISE_LINES: usize = 200;
 /// Characters of a line that are quoted.
 const MAX_QUOTE: usize = 160;
+
+/// Why a row without its end is unreadable.
+const BROKEN: &str = "the number of columns does not fit the header";
 
 /// What tools, libraries and launchers write when something has died.
 const DEATHS: [&str; 22] = [
@@ -45,31 +50,27 @@ const DEATHS: [&str; 22] = [
 
 static TOOL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"((?:nccl|rccl)-tests(?: version |: Version )\S+)").ok());
-static COLLECTIVE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\b([a-z][a-z_]*)_perf\b").ok());
-static RANK: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^#\s+Rank\s+(\d+)\s.*\bdevice\b").ok());
-
 fn capture(pattern: &LazyLock<Option<Regex>>, text: &str) -> Option<String> {
     Some(pattern.as_ref()?.captures(text)?[1].to_owned())
-}
-
-/// The name in front of `_perf`, wherever it stands.
-pub(super) fn collective(text: &str) -> Option<String> {
-    if text.contains("_perf") { capture(&COLLECTIVE, text) } else { None }
 }
 
 /// Reads a text log.
 pub(super) fn read(log: &str) -> Evidence {
     let mut evidence = Evidence::default();
     let mut streams: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
-    for (index, line) in log.lines().enumerate() {
-        let line = untag(line);
-        evidence.note(&line.text);
-        streams.entry(line.tag).or_default().push((index + 1, line.text));
+    let mut announcements = Vec::new();
+    for (index, line) in without_numbers(log).into_iter().enumerate() {
+        for piece in pieces(line) {
+            evidence.note(&piece.text);
+            let text = without_label(&piece.text, &piece.label);
+            if text.contains("_perf") || text.trim_start().starts_with("#  Rank") {
+                announcements.push((index + 1, text.clone()));
+            }
+            streams.entry(piece.tag).or_default().push((index + 1, text));
+        }
     }
     for lines in streams.values() {
-        let mut reader = Reader::new(&mut evidence);
+        let mut reader = Reader::new(&mut evidence, &announcements);
         for (number, text) in lines {
             reader.line(*number, text);
         }
@@ -78,6 +79,41 @@ pub(super) fn read(log: &str) -> Evidence {
     evidence.rows.sort_by_key(|row| row.line);
     evidence.unreadable.sort_by_key(|unreadable| unreadable.line);
     evidence
+}
+
+/// The lines of a log without the numbers that an editor or `grep -n` has put in front of all.
+fn without_numbers(log: &str) -> Vec<&str> {
+    /// Fewer lines could count up by chance.
+    const MIN_LINES: usize = 5;
+    let split = |line| -> Option<(u64, &str)> {
+        let line: &str = line;
+        let text = line.trim_start();
+        let end = text.find(|c: char| !c.is_ascii_digit())?;
+        let rest = text[end..].strip_prefix([':', '\t'])?;
+        Some((text[..end].parse().ok()?, rest))
+    };
+    let lines: Vec<&str> = log.lines().collect();
+    let numbered: Option<Vec<_>> =
+        lines.iter().filter(|line| !line.trim().is_empty()).map(|line| split(line)).collect();
+    let counts_up = |numbered: &[(u64, &str)]| {
+        numbered.len() >= MIN_LINES && numbered.windows(2).all(|pair| pair[0].0 < pair[1].0)
+    };
+    match numbered {
+        Some(numbered) if counts_up(&numbered) => {
+            lines.iter().map(|line| split(line).map_or(*line, |(_, rest)| rest)).collect()
+        }
+        _ => lines,
+    }
+}
+
+/// A row without the label of its own line inside, which a launcher puts in front of every write.
+fn without_label(text: &str, label: &str) -> String {
+    let is_row = || find_lead(&text.split_whitespace().collect::<Vec<_>>()).is_some();
+    let is_plain = label.chars().all(|c| c.is_ascii_alphanumeric());
+    if is_plain || !text.contains(label) || !is_row() {
+        return text.to_owned();
+    }
+    text.replace(label, "")
 }
 
 impl Evidence {
@@ -92,14 +128,6 @@ impl Evidence {
             || DEATHS[..4].iter().any(|death| text.contains(death));
         if self.tool.is_none() && text.contains("-tests") {
             self.tool = capture(&TOOL, text);
-        }
-        if self.collective.is_none() {
-            self.collective = collective(text);
-        }
-        if text.starts_with('#')
-            && let Some(rank) = capture(&RANK, text).and_then(|rank| rank.parse::<usize>().ok())
-        {
-            self.ranks = self.ranks.max(rank.checked_add(1));
         }
         if text.contains("Reducing maxBytes") {
             self.notes.push(format!("the tool shortened the sweep: {}", quote(text)));
@@ -120,46 +148,119 @@ impl Evidence {
 /// Reads the lines of one process.
 struct Reader<'a> {
     evidence: &'a mut Evidence,
+    /// Lines of all processes that name tools or list ranks.
+    announcements: &'a [(usize, String)],
+    /// What this process has said since its last header.
+    announced: Announced,
+    /// Line of its last header.
+    last_header: usize,
     group: Vec<HalfKind>,
     header: Option<Header>,
-    /// A row that was cut, and how many lines ago.
+    broken_header: Option<Broken>,
+    /// A row that was cut between its pieces, and how many lines ago.
     partial: Option<(Partial, usize)>,
+    /// A row that goes on in the next line.
+    broken: Option<Broken>,
     /// Index of the current run's footer.
     section: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(evidence: &'a mut Evidence) -> Self {
-        Self { evidence, group: Vec::new(), header: None, partial: None, section: None }
+    fn new(evidence: &'a mut Evidence, announcements: &'a [(usize, String)]) -> Self {
+        Self {
+            evidence,
+            announcements,
+            announced: Announced::default(),
+            last_header: 0,
+            group: Vec::new(),
+            header: None,
+            broken_header: None,
+            partial: None,
+            broken: None,
+            section: None,
+        }
     }
 
     fn line(&mut self, number: usize, text: &str) {
-        if let Some(header) = header_in(text, &self.group) {
+        if let Some(header) = self.header_in(number, text) {
             self.give_up("a header follows inside the row");
-            self.begin(header);
+            self.begin(number, header);
         } else if self.footer(number, text) {
             self.give_up("the footer follows inside the row");
         } else if text.trim_start().starts_with('#') {
+            self.announced.note(text);
+            self.concluded(text);
             let kinds = group(text);
             if !kinds.is_empty() {
                 self.group = kinds;
             }
+        } else if text.trim() == "in-place" && self.group == [HalfKind::OutOfPlace] {
+            // The end of a line that was broken.
+            self.group.push(HalfKind::InPlace);
         } else {
+            self.announced.note(text);
             self.row(number, text);
         }
     }
 
+    /// A header in a line, or one that ends in it.
+    fn header_in(&mut self, number: usize, text: &str) -> Option<Header> {
+        if let Some(header) = header_in(text, &self.group) {
+            self.broken_header = None;
+            return Some(header);
+        }
+        if let Some(broken) = self.broken_header.take() {
+            let (whole, still) = broken.with_header_rest(text, &self.group);
+            self.broken_header = still;
+            if whole.is_some() {
+                return whole;
+            }
+        }
+        if let Some(broken) = Broken::header(number, text) {
+            self.broken_header = Some(broken);
+        }
+        None
+    }
+
     /// A header begins a run, or is one more world of a run that is under way.
-    fn begin(&mut self, header: Header) {
+    fn begin(&mut self, number: usize, header: Header) {
         self.header = Some(header);
+        self.broken_header = None;
         self.evidence.is_perf_tool = true;
+        let own = std::mem::take(&mut self.announced);
+        let mut all = Announced::default();
+        let between = |line: usize| (self.last_header + 1..=number).contains(&line);
+        for (_, text) in self.announcements.iter().filter(|(line, _)| between(*line)) {
+            all.note(text);
+        }
+        self.last_header = number;
         let open = self.section.filter(|&index| !self.evidence.footers[index].is_complete());
         let index = open.unwrap_or_else(|| {
-            self.evidence.footers.push(Footer::default());
+            self.evidence.footers.push(Footer {
+                collective: own.collective().or_else(|| all.collective()),
+                ranks: own.ranks().or_else(|| all.ranks()),
+                ..Footer::default()
+            });
             self.evidence.footers.len() - 1
         });
         self.section = Some(index);
         self.evidence.footers[index].worlds += 1;
+    }
+
+    /// The tool says at its end, too, which one it is.
+    fn concluded(&mut self, text: &str) {
+        let (Some(name), Some(index)) = (concluded(text), self.section) else {
+            return;
+        };
+        let run = &mut self.evidence.footers[index];
+        match &run.collective {
+            None => run.collective = Some(name),
+            Some(first) if *first != name => {
+                let why = format!("a run begins as {first}_perf and ends as {name}_perf");
+                self.evidence.missing.push(why);
+            }
+            Some(_) => {}
+        }
     }
 
     fn footer(&mut self, number: usize, text: &str) -> bool {
@@ -194,7 +295,21 @@ impl<'a> Reader<'a> {
             return;
         };
         let section = self.section.unwrap_or_default();
+        if let Some(broken) = self.broken.take() {
+            match broken.clone().with_rest(text, section, &header) {
+                Joined::Row(row) => return self.evidence.rows.push(row),
+                Joined::Still(longer) => {
+                    self.broken = Some(longer);
+                    return;
+                }
+                Joined::Not => self.unreadable(broken.line, BROKEN, &broken.first),
+            }
+        }
         match row::read(text, number, section, &header) {
+            Reading::Unreadable(_) if Broken::row(number, text, &header).is_some() => {
+                self.give_up("another row follows inside the row");
+                self.broken = Broken::row(number, text, &header);
+            }
             Reading::Noise => self.not_a_row(number, text, &header),
             reading => {
                 self.give_up("another row follows inside the row");
@@ -207,9 +322,13 @@ impl<'a> Reader<'a> {
     fn not_a_row(&mut self, number: usize, text: &str, header: &Header) {
         if let Some((partial, age)) = self.partial.take() {
             match row::go_on(&partial, text, header) {
-                Reading::Noise if age < MAX_NOISE_LINES => self.partial = Some((partial, age + 1)),
-                Reading::Noise => self.lost(&partial, "the rest of the row does not follow"),
-                Reading::Unreadable(why) => self.lost(&partial, why),
+                // Numbers of other output can be as many as the row's own: its own may still follow.
+                Reading::Noise | Reading::Unreadable(_) if age < MAX_NOISE_LINES => {
+                    self.partial = Some((partial, age + 1));
+                }
+                Reading::Noise | Reading::Unreadable(_) => {
+                    self.lost(&partial, "the rest of the row does not follow");
+                }
                 reading => self.take(reading, number, text),
             }
             return;
@@ -233,6 +352,9 @@ impl<'a> Reader<'a> {
     }
 
     fn give_up(&mut self, why: &str) {
+        if let Some(broken) = self.broken.take() {
+            self.unreadable(broken.line, BROKEN, &broken.first);
+        }
         if let Some((partial, _)) = self.partial.take() {
             self.lost(&partial, why);
         }

@@ -5,7 +5,7 @@ use crate::csv::Table;
 use crate::diff::{Span, changes};
 use crate::evaluate::{Situation, Unavailable};
 use crate::scope::Scope;
-use crate::sizes::{Runner, at_or_above, at_or_below, granule};
+use crate::sizes::{at_or_above, at_or_below, granule};
 
 /// All sizes of all changed scopes, each in one communicator of the scope, and the scopes that no
 /// single call reaches.
@@ -24,7 +24,7 @@ pub(super) fn points(old: &Table, new: &Table, options: &Options) -> (Vec<Point>
             untestable.push(map.scope);
             continue;
         }
-        let step = granule(situation.collective, situation.ranks, defaults.dtype, Runner::PerfTool);
+        let step = granule(situation.collective, situation.ranks, defaults.dtype, options.runner);
         let mut sizes: Vec<u64> = map.spans.iter().flat_map(|span| around(span, step)).collect();
         sizes.extend(outside(&map.spans, step));
         sizes.sort_unstable();
@@ -46,16 +46,23 @@ pub(super) fn points(old: &Table, new: &Table, options: &Options) -> (Vec<Point>
     (points, untestable)
 }
 
-/// Half of where each unbroken stretch of changed spans begins, double of where it ends.
+/// How far outside a change sizes are run, as powers of two: harm may lie beyond the next size.
+const OUTSIDE: [u32; 3] = [1, 2, 3];
+
+/// A half, a quarter and an eighth of where each unbroken stretch of changed spans begins; two,
+/// four and eight times where it ends.
 fn outside(spans: &[Span], step: u64) -> Vec<u64> {
     let begins = |from: u64| !spans.iter().any(|span| span.to.checked_add(1) == Some(from));
     let ends = |to: u64| !spans.iter().any(|span| Some(span.from) == to.checked_add(1));
-    let halves = spans.iter().filter(|span| begins(span.from));
-    let doubles = spans.iter().filter(|span| ends(span.to));
-    halves
-        .filter_map(|span| at_or_below(span.from / 2, step))
-        .chain(doubles.filter_map(|span| at_or_above(span.to.checked_mul(2)?, step)))
-        .collect()
+    let below = spans.iter().filter(|span| begins(span.from)).flat_map(|span| {
+        OUTSIDE.into_iter().filter_map(move |shift| at_or_below(span.from >> shift, step))
+    });
+    let above = spans.iter().filter(|span| ends(span.to)).flat_map(|span| {
+        OUTSIDE
+            .into_iter()
+            .filter_map(move |shift| at_or_above(span.to.checked_mul(1 << shift)?, step))
+    });
+    below.chain(above).collect()
 }
 
 /// Runnable sizes for one changed span: both sides of both edges and the geometric middle.

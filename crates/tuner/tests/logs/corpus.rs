@@ -1,9 +1,11 @@
 //! Logs with one fault or one disguise each, made from good ones, and the judgement each must get.
 
 use tuner::perflog::Status;
-use tuner::perflog::Status::{Crashed, NotACollective, Ok as Fine, Truncated, Unchecked, Wrong};
+use tuner::perflog::Status::{
+    Crashed, NoCommunication, NotACollective, Ok as Fine, Truncated, Unchecked, Wrong,
+};
 
-use super::{ALLTOALL, MODERN, NO_CHECK, OLD, ROWS, Style, json, log};
+use super::{ALLTOALL, MODERN, NO_CHECK, OLD, ROWS, Style, json, log, report_csv, report_json};
 
 /// Replaces one piece of a log, which must be there.
 pub(crate) fn with(text: &str, from: &str, to: &str) -> String {
@@ -54,6 +56,40 @@ fn json_without_first_halves() -> String {
         });
     }
     lines.join("\n")
+}
+
+/// Every line cut after so many characters, as a terminal does.
+fn cut(text: &str, width: usize) -> String {
+    let pieces = |line: &str| {
+        let chars: Vec<char> = line.chars().collect();
+        let pieces: Vec<String> = chars.chunks(width).map(|piece| piece.iter().collect()).collect();
+        if pieces.is_empty() { "\n".to_owned() } else { pieces.join("\n") + "\n" }
+    };
+    text.lines().map(pieces).collect()
+}
+
+/// Every line broken between words, as a mail does.
+fn broken(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut length = 0;
+        for word in line.split_inclusive(' ') {
+            if length + word.trim_end().len() > width && word.trim() != "" {
+                out = out.trim_end_matches(' ').to_owned() + "\n";
+                length = 0;
+            }
+            out += word;
+            length += word.len();
+        }
+        out += "\n";
+    }
+    out
+}
+
+/// The whole log of one tool, with another tool's name and factor.
+fn of_tool(name: &'static str, factor: f64) -> String {
+    let style = Style { preamble: "# Collective test starting: X_perf\n", factor, ..MODERN };
+    log(&style).replace("X_perf", name)
 }
 
 /// (name, log, status, rows read, rows unreadable)
@@ -116,6 +152,33 @@ pub(crate) fn corpus() -> Vec<Entry> {
         ("a_row_inside_a_row", split_row(&good, 5, &format!("\n{}\n", row_of(&good, 4096))), Truncated, all, 2),
         ("a_header_inside_a_row", until(&good, "6728.20") + &good, Truncated, 2 * all - 1, 1),
         ("a_bandwidth_changed", until(&with(&good, "34.91", "94.91"), "# Out of"), Truncated, all - 1, 1),
+        // labels, wraps, colours, numbers
+        ("label_inside_a_row", prefixed(&split_row(&good, 5, "[1,0]<stdout>:"), |_| "[1,0]<stdout>:".into()), Fine, all, 0),
+        ("label_between_halves", prefixed(&split_row(&good, 9, " [3] "), |_| "[3] ".into()), Fine, all, 0),
+        ("cut_at_80", cut(&good, 80), Fine, all, 0),
+        ("cut_at_100", cut(&good, 100), Fine, all, 0),
+        ("broken_at_72", broken(&good, 72), Fine, all, 0),
+        ("colours_without_escapes", prefixed(&good, |_| "[32m".into()), Fine, all, 0),
+        ("numbered_lines", prefixed(&good, |i| format!("{}:", i + 1)), Fine, all, 0),
+        ("syslog", prefixed(&good, |_| "May  4 03:02:01 node7 run[4711]: ".into()), Fine, all, 0),
+        ("wall_clock", prefixed(&good, |_| "[03:02:01.250] ".into()), Fine, all, 0),
+        // several tools
+        ("two_tools", of_tool("broadcast_perf", 1.0) + &of_tool("reduce_scatter_perf", 0.875), Fine, 2 * all, 0),
+        ("begins_as_another", with(&good, "concluded: all_reduce_perf", "concluded: all_gather_perf"), Truncated, all, 0),
+        // bandwidths
+        ("all_gather_without_its_factor", of_tool("all_gather_perf", 1.0), Truncated, all, 0),
+        ("all_reduce_of_twice_algbw", of_tool("all_reduce_perf", 2.0), Truncated, all, 0),
+        ("broadcast_with_a_factor", of_tool("broadcast_perf", 0.875), Truncated, all, 0),
+        ("ranks_not_listed", good.lines().filter(|l| !l.contains("Rank")).map(|l| format!("{l}\n")).collect(), Fine, all, 0),
+        ("json_without_its_factor", json().replace("all_reduce_perf", "all_gather_perf"), Truncated, all, 0),
+        // a wrong count that sticks to other output
+        ("wrong_count_glued", with(&wrong_row("1e+06"), "1e+06", "1e+06nodeA:12:34 [0] NCCL INFO x\n"), Wrong, all, 0),
+        // other output of just as many tokens as are missing
+        ("as_many_words_as_columns", split_row(&good, 5, "\nWARN one two three four five six 7\n"), Fine, all, 0),
+        ("as_many_numbers_as_columns", split_row(&good, 5, "\n1 2 3 4 5 6 7 8\n"), Fine, all, 0),
+        // no communication
+        ("one_rank", log(&Style { factor: 0.0, ..MODERN }).lines().filter(|l| !l.contains("Rank ") || l.contains("Rank  0")).map(|l| format!("{l}\n")).collect(), NoCommunication, all, 0),
+        ("one_rank_not_listed", log(&Style { factor: 0.0, ..MODERN }).lines().filter(|l| !l.contains("Rank ")).map(|l| format!("{l}\n")).collect(), NoCommunication, all, 0),
         // wrong
         ("wrong_count", wrong_row("96"), Wrong, all, 0),
         ("wrong_scientific", wrong_row("2.09715e+06"), Wrong, all, 0),
@@ -176,6 +239,16 @@ pub(crate) fn corpus() -> Vec<Entry> {
         ("json_not_a_number", with(&json(), "\"bus_bw\": 0.000000", "\"bus_bw\": nan"), Truncated, all - 1, 1),
         ("json_last_message", with(&json(), "\"errors\": [\"\"]", "\"errors\": [\"a warning\"]"), Fine, all, 0),
         ("json_in_place_only", json_without_first_halves(), Fine, all, 0),
+        ("report_json", report_json(), Fine, all, 0),
+        ("report_json_wrong", with(&report_json(), "\"wrong\":\"0\"", "\"wrong\":\"7\""), Wrong, all, 0),
+        ("report_json_unchecked", report_json().replace("\"wrong\":\"0\"", "\"wrong\":\"N/A\""), Unchecked, all, 0),
+        ("report_json_cut", until(&report_json(), "\"busBw\""), Truncated, 0, 1),
+        ("report_json_of_another", report_json().replace("AllReduce", "Broadcast"), Truncated, all, 0),
+        ("report_csv", report_csv(true), Fine, all, 0),
+        ("report_csv_without_mpi", report_csv(false), Fine, all, 0),
+        ("report_csv_wrong", report_csv(true).replacen(",\"0\"", ",\"7\"", 1), Wrong, all, 0),
+        ("report_csv_of_another", report_csv(true).replace("AllReduce", "ReduceScatter"), Truncated, all, 0),
+        ("report_csv_cut", report_csv(true)[..report_csv(true).len() - 30].to_owned(), Truncated, all, 1),
         ("json_bitwise", with(&json(), "\"errors\"", "\"bitwise_mismatches\": {\"count\": 1, \"okay\": \"false\"}, \"errors\""), Wrong, all, 0),
     ]
 }

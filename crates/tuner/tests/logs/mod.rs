@@ -16,6 +16,8 @@ pub(crate) struct Style {
     pub(crate) halves: &'static [&'static str],
     /// The check of each half: `0`, `N/A`, `0e+00`.
     pub(crate) checks: &'static [&'static str],
+    /// Algorithm bandwidth by size and time.
+    pub(crate) base: f64,
     /// Bus bandwidth by algorithm bandwidth.
     pub(crate) factor: f64,
     /// What follows each row.
@@ -33,6 +35,7 @@ pub(crate) const MODERN: Style = Style {
     columns: &["algbw", "busbw", "#wrong"],
     halves: &["out-of-place", "in-place"],
     checks: &["0", "0"],
+    base: 1.0,
     factor: 1.75,
     tail: "",
     asterisks: false,
@@ -83,7 +86,24 @@ pub(crate) const OLD_ALLTOALL: Style = Style {
 };
 
 /// hypercube: the name of the reduction is empty.
-pub(crate) const HYPERCUBE: Style = Style { redop: Some(""), factor: 0.5, ..MODERN };
+pub(crate) const HYPERCUBE: Style = Style {
+    preamble: "# Collective test starting: hypercube_perf\n",
+    redop: Some(""),
+    base: 0.875,
+    factor: 1.0,
+    ..MODERN
+};
+
+/// hypercube without a root: the empty name would be the last field before the times.
+pub(crate) const HYPERCUBE_WITHOUT_ROOT: Style = Style { root: false, ..HYPERCUBE };
+
+/// rccl-tests that shows the library's choice.
+pub(crate) const ROCM_CHOICE: Style = Style {
+    preamble: "# rccl-tests version 2.17.9 rccl-headers=23004 rccl-library=23004\n\
+               # Collective test starting: all_reduce_perf\n",
+    tail: "    Tree     LL128          64",
+    ..MODERN
+};
 
 /// Per-iteration statistics and the time of day.
 pub(crate) const ITERATIONS: Style = Style {
@@ -108,6 +128,7 @@ fn header(style: &Style) -> String {
     let half = format!("     time   {}", style.columns.join("   "));
     let tail = match style.tail {
         "" => "",
+        tail if tail.contains("LL") => "        algo      proto      nchannels",
         _ => "           timestamp",
     };
     format!(
@@ -124,7 +145,8 @@ fn row(style: &Style, size: u64) -> (String, Vec<f64>) {
     let mut bandwidths = Vec::new();
     for (index, check) in style.checks.iter().enumerate() {
         let time = 17.31 + index as f64 + size as f64 / 20_000.0;
-        let (algbw, busbw) = (size as f64 / time / 1e3, size as f64 / time / 1e3 * style.factor);
+        let algbw = size as f64 / time / 1e3 * style.base;
+        let busbw = algbw * style.factor;
         bandwidths.push(busbw);
         line += &format!("  {time:>7.2}");
         for column in style.columns {
@@ -163,8 +185,9 @@ pub(crate) fn log(style: &Style) -> String {
     let mean = bandwidths.iter().sum::<f64>() / bandwidths.len() as f64;
     let mean: f64 = format!("{mean:.5e}").parse().unwrap_or(mean);
     text + &format!(
-        "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {mean} \n#\n# Collective test concluded: all_reduce_perf\n"
-    )
+        "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {mean} \n#\n{}",
+        style.preamble.lines().last().unwrap_or_default().replace("starting", "concluded")
+    ) + "\n"
 }
 
 /// The same results as `-J` writes them.
@@ -197,10 +220,49 @@ pub(crate) fn json() -> String {
     format!(
         "{{\"version\": 3, \"start_time\": \"now\", \"args\": [\"./all_reduce_perf\", \"-J\", \"x.json\"],\n\
          \"env\": [\"TOKEN=secret \\\"results\\\": [{{\"], \"nccl_version\": 23003,\n\
-         \"config\": {{\"nthreads\": 1}},\n\"results\": [\n{}\n],\n\
+         \"config\": {{\"nthreads\": 1, \"ngpus\": 8, \"devices\": [{{\"rank\": 0, \"group\": 0}}]}},\n\"results\": [\n{}\n],\n\
          \"out_of_bounds\": {{\"count\": 0, \"okay\": \"true\"}},\n\
          \"average_bus_bandwidth\": {{\"bandwidth\": {mean:.6}, \"okay\": \"unchecked\"}},\n\
          \"errors\": [\"\"], \"end_time\": \"later\"}}\n",
         results.join(",\n")
     )
+}
+
+/// The records of rccl-tests' `-Z`: (size, half, time, algbw, busbw).
+fn records() -> Vec<(u64, u32, f64, f64, f64)> {
+    let one = |size: u64, half: u32| {
+        let time = 17.31 + f64::from(half) + size as f64 / 20_000.0;
+        let algbw = size as f64 / time / 1e3;
+        (size, half, time, algbw, algbw * 1.75)
+    };
+    SIZES.iter().flat_map(|&size| [one(size, 0), one(size, 1)]).collect()
+}
+
+/// What rccl-tests writes with `-Z json`.
+pub(crate) fn report_json() -> String {
+    let record = |(size, half, time, algbw, busbw): (u64, u32, f64, f64, f64)| {
+        format!(
+            "{{\"numCycle\":0, \"name\":\"AllReduce\", \"nodes\":1, \"ranks\":8, \"ranksPerNode\":8, \
+             \"gpusPerRank\":1, \"size\":{size}, \"type\":\"float\", \"redop\":\"sum\", \"inPlace\":{half}, \
+             \"time\":{time:.6}, \"algBw\":{algbw:.6}, \"busBw\":{busbw:.6}, \"wrong\":\"0\"}}"
+        )
+    };
+    let records: Vec<_> = records().into_iter().map(record).collect();
+    format!("[\n{}\n]\n", records.join(",\n"))
+}
+
+/// What rccl-tests writes with `-Z csv`; built with MPI, rows have a field that the header lacks.
+pub(crate) fn report_csv(mpi: bool) -> String {
+    let (names, values) = match mpi {
+        true => ("ranks,rankspernode,gpusperrank", "1,8,8,1"),
+        false => ("gpus", "8"),
+    };
+    let mut text =
+        format!("numCycle,collective,{names},size,type,redop,inplace,time,algbw,busbw,#wrong\n");
+    for (size, half, time, algbw, busbw) in records() {
+        text += &format!(
+            "0,\"AllReduce\",{values},{size},\"float\",\"sum\",{half},{time:.6},{algbw:.6},{busbw:.6},\"0\"\n"
+        );
+    }
+    text
 }

@@ -60,7 +60,10 @@ fn int(text: &[u8]) -> i32 {
 
 pub(crate) fn rows(dialect: Dialect, file: &[u8]) -> Vec<NaiveRow> {
     let rccl = dialect == Dialect::RcclBuiltin;
+    let strict = matches!(dialect, Dialect::RcclBuiltin | Dialect::RcclBuiltinV2);
     let mut result = Vec::new();
+    // What the first pass of the oldest built-in reader counts.
+    let mut room = 0;
     let (mut at, mut line_number) = (0, 1);
     while at < file.len() && !(rccl && file[at] == 0) {
         let started_on = line_number;
@@ -87,18 +90,28 @@ pub(crate) fn rows(dialect: Dialect, file: &[u8]) -> Vec<NaiveRow> {
             line.pop();
         }
         let mut first = 0;
-        while rccl && first < line.len() && (line[first] == b' ' || line[first] == b'\t') {
+        while strict && first < line.len() && (line[first] == b' ' || line[first] == b'\t') {
             first += 1;
+        }
+        let mut visible = 0;
+        while visible < line.len() && b" \t\r\n\x0b\x0c".contains(&line[visible]) {
+            visible += 1;
+        }
+        if visible < line.len() && line[visible] != b'#' {
+            room += 1;
         }
         if first == line.len() || line[first] == b'#' {
             continue;
         }
-        result.extend(row(&line, started_on, rccl));
+        result.extend(row(&line, started_on, strict));
+    }
+    if dialect == Dialect::RcclBuiltinV1 {
+        result.truncate(room);
     }
     result
 }
 
-fn row(line: &[u8], number: usize, rccl: bool) -> Option<NaiveRow> {
+fn row(line: &[u8], number: usize, strict: bool) -> Option<NaiveRow> {
     let mut tokens: Vec<Vec<u8>> = Vec::new();
     let mut current: Vec<u8> = Vec::new();
     let mut ends = line.to_vec();
@@ -113,7 +126,7 @@ fn row(line: &[u8], number: usize, rccl: bool) -> Option<NaiveRow> {
             while matches!(current.last(), Some(b' ' | b'\t')) {
                 current.pop();
             }
-            if current.is_empty() && rccl {
+            if current.is_empty() && strict {
                 return None;
             }
             tokens.push(std::mem::take(&mut current));
@@ -125,7 +138,7 @@ fn row(line: &[u8], number: usize, rccl: bool) -> Option<NaiveRow> {
         return None;
     }
     let index = |names: &[&[u8]], token: &[u8], default: usize| {
-        names.iter().position(|name| *name == token).or((!rccl).then_some(default))
+        names.iter().position(|name| *name == token).or((!strict).then_some(default))
     };
     Some(NaiveRow {
         line: number,
@@ -159,10 +172,8 @@ pub(crate) fn evaluate(
         let algorithm = tuner::Algorithm::ALL[row.algorithm];
         let protocol = tuner::Protocol::ALL[row.protocol];
         if matches && !ignored.contains(algorithm, protocol) {
-            let keeps = match dialect {
-                Dialect::NcclExample => row.ints[0] == -1,
-                Dialect::RcclBuiltin => row.ints[0] < 1,
-            };
+            let strict = matches!(dialect, Dialect::RcclBuiltin | Dialect::RcclBuiltinV2);
+            let keeps = row.ints[0] == -1 || strict && row.ints[0] < 1;
             return (Some(index), if keeps { default } else { row.ints[0] });
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use tuner::diff::{Decision, Map, NewShadow, Overlap, changes, maps, new_shadows};
+use tuner::gate::{Allowed, outside};
 use tuner::{Dialect, Table, Unavailable};
 
 use super::{DialectArg, Format, load};
@@ -21,6 +22,10 @@ pub(super) struct Args {
     /// Choices that the library does not offer: `nvls`, `ll128` or `tree/ll128`; repeatable
     #[arg(long)]
     unavailable: Vec<Unavailable>,
+    /// What the change may touch: `allreduce nodes=2 ranks=16 32M..150994943`, all but the sizes left
+    /// out at will; repeatable. A change outside all of them fails
+    #[arg(long, value_name = "RANGE")]
+    gate: Vec<Allowed>,
     /// Writes a picture of all intervals to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -37,11 +42,16 @@ struct Shadowed {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let (dialect, tables) = load(&args.files, &args.dialect)?;
+    let (reader, tables) = load(&args.files, &args.dialect)?;
+    let dialect = reader.dialect;
     let tables: Vec<&Table> = tables.iter().collect();
     let names: Vec<_> = args.files.iter().map(|path| path.display().to_string()).collect();
     let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
     let changed = changes(&tables, unavailable);
+    let outside_gate = match args.gate.as_slice() {
+        [] => Vec::new(),
+        allowed => outside(&changed, allowed),
+    };
     let shadowed: Vec<_> = tables[1..]
         .iter()
         .zip(&names[1..])
@@ -58,12 +68,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         Format::Json => json(&serde_json::json!({
             "schema": "rankcheck.tuner-diff/1",
             "dialect": dialect,
+            "dialect_guessed": reader.guessed,
+            "caveat": dialect.caveat(),
             "files": names,
             "changes": changed.iter().map(with_overlap).collect::<Vec<_>>(),
             "shadowed": shadowed,
+            "outside_gate": outside_gate,
         }))?,
     })?;
-    Ok(Exit::Passed)
+    for change in &outside_gate {
+        eprintln!("outside the declared ranges: {change}");
+    }
+    Ok(if outside_gate.is_empty() { Exit::Passed } else { Exit::Failed })
 }
 
 fn with_overlap(map: &Map) -> serde_json::Value {
@@ -114,10 +130,12 @@ fn human(changed: &[Map], shadowed: &[Shadowed], names: &[String], dialect: Dial
             };
             let (line, title) = (shadow.row.line, shadow.title());
             let _ = writeln!(text, "  line {line} ({before}): {title}: {}", shadow.describe());
-            if shadow.intact_elsewhere {
-                let _ = writeln!(text, "    only for {}", shadow.scope);
-            }
+            let only = if shadow.intact_elsewhere { "only for" } else { "for" };
+            let _ = writeln!(text, "    {only} {}", shadow.scope);
         }
+    }
+    if let Some(caveat) = dialect.caveat() {
+        let _ = writeln!(text, "note: {caveat}");
     }
     text
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use tuner::bytes::Bytes;
 use tuner::explain::{Explanation, Verdict, explain};
 use tuner::{Collective, Dialect, Query, Situation, Unavailable};
 
@@ -19,9 +20,9 @@ pub(super) struct Args {
     /// broadcast, reduce, allgather, reducescatter or allreduce
     #[arg(long)]
     collective: Collective,
-    /// Bytes of the whole operation: the perf tools' `size` column
+    /// Bytes of the whole operation, the perf tools' `size` column: 33554432 or 32M
     #[arg(long)]
-    bytes: u64,
+    bytes: Bytes,
     /// Nodes of the communicator
     #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
     nodes: i32,
@@ -43,7 +44,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let (dialect, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
+    let (reader, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
     let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
     let situation = Situation {
         collective: args.collective,
@@ -52,13 +53,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         pipe_ops: args.pipe_ops,
         reg_buff: args.reg_buff,
     };
-    let query = Query { situation, bytes: args.bytes };
+    let query = Query { situation, bytes: args.bytes.0 };
     let explanation = explain(&tables[0], query, unavailable);
     emit(&match args.format {
-        Format::Human => human(&explanation, dialect),
+        Format::Human => human(&explanation, reader.dialect),
         Format::Json => json(&serde_json::json!({
             "schema": "rankcheck.tuner-explain/1",
-            "dialect": dialect,
+            "dialect": reader.dialect,
+            "dialect_guessed": reader.guessed,
+            "caveat": reader.dialect.caveat(),
             "explanation": explanation,
         }))?,
     })?;
@@ -89,7 +92,12 @@ fn human(explanation: &Explanation, dialect: Dialect) -> String {
                 format!("no: {}", reasons.iter().map(said).collect::<Vec<_>>().join("; "))
             }
         };
-        let _ = writeln!(text, "  line {}: {}\n    {verdict}", step.row.line, step.row.rule);
+        let _ = writeln!(
+            text,
+            "  line {}: {}\n    {verdict}",
+            step.row.line,
+            step.row.rule.told(dialect)
+        );
     }
     let _ = writeln!(text, "result: {}", explanation.choice);
     let mut lost = explanation.choice;
@@ -100,6 +108,9 @@ fn human(explanation: &Explanation, dialect: Dialect) -> String {
             let _ = writeln!(text, "where {algorithm}/{protocol} is unavailable: {choice}{row}");
         }
         lost = fallback.choice;
+    }
+    if let Some(caveat) = dialect.caveat() {
+        let _ = writeln!(text, "note: {caveat}");
     }
     text
 }

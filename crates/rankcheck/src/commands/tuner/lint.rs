@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use tuner::Dialect;
-use tuner::lint::{Edit, Finding, Severity, fix, lint, sarif};
+use tuner::lint::{Edit, Effect, Finding, Severity, fix, lint, sarif};
 
 use super::{DialectArg, read};
 use crate::commands::{emit, json};
@@ -43,6 +43,7 @@ enum Format {
 struct File {
     file: String,
     dialect: Dialect,
+    dialect_guessed: bool,
     edits: Vec<Edit>,
     findings: Vec<Finding>,
 }
@@ -73,11 +74,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn check(path: &PathBuf, args: &Args) -> anyhow::Result<File> {
-    let dialect = args.dialect.of(path);
     let mut text = read(path)?;
+    // Every finding tells what every reader does, so that a doubtful guess may stand.
+    let reader = args.dialect.of(path, &text);
+    reader.tell(path);
+    let dialect = reader.dialect;
     let mut edits = Vec::new();
     if args.fix {
-        let (fixed, done) = fix(&text, dialect);
+        let (fixed, done) = fix(&text);
         if fixed != text {
             std::fs::write(path, &fixed)
                 .with_context(|| format!("cannot write {}", path.display()))?;
@@ -85,7 +89,8 @@ fn check(path: &PathBuf, args: &Args) -> anyhow::Result<File> {
         (text, edits) = (fixed, done);
     }
     let findings = lint(&text, dialect);
-    Ok(File { file: path.display().to_string(), dialect, edits, findings })
+    let dialect_guessed = reader.guessed;
+    Ok(File { file: path.display().to_string(), dialect, dialect_guessed, edits, findings })
 }
 
 fn edits(file: &File) -> String {
@@ -96,21 +101,30 @@ fn edits(file: &File) -> String {
     file.edits.iter().map(show).collect()
 }
 
+/// Each effect once, with the dialects that have it.
+fn by_effect(effects: &[Effect]) -> Vec<(String, &str)> {
+    let mut grouped: Vec<(Vec<Dialect>, &str)> = Vec::new();
+    for effect in effects {
+        match grouped.iter_mut().find(|(_, what)| *what == effect.what) {
+            Some((dialects, _)) => dialects.push(effect.dialect),
+            None => grouped.push((vec![effect.dialect], &effect.what)),
+        }
+    }
+    let names = |dialects: Vec<Dialect>| match dialects.len() == Dialect::ALL.len() {
+        true => "every dialect".to_owned(),
+        false => dialects.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    };
+    grouped.into_iter().map(|(dialects, what)| (names(dialects), what)).collect()
+}
+
 fn human(file: &File) -> String {
     let mut text = edits(file);
     for finding in &file.findings {
         let Finding { line, column, rule, severity, message, effects, suggestion, .. } = finding;
         let place = format!("{}:{line}:{column}", file.file);
         let _ = writeln!(text, "{place}: {}: {message} [{}]", severity.name(), rule.name());
-        match effects.as_slice() {
-            [first, rest @ ..] if rest.iter().all(|effect| effect.what == first.what) => {
-                let _ = writeln!(text, "  both dialects: {}", first.what);
-            }
-            effects => {
-                for effect in effects {
-                    let _ = writeln!(text, "  {}: {}", effect.dialect, effect.what);
-                }
-            }
+        for (who, what) in by_effect(effects) {
+            let _ = writeln!(text, "  {who}: {what}");
         }
         if let Some(suggestion) = suggestion {
             let _ = writeln!(text, "  help: {suggestion}");

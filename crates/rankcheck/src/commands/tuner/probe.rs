@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use tuner::Table;
 use tuner::probe::{Probe, Sample, probes, scenarios};
 use tuner::sizes::Runner;
+use tuner::{Dialect, Table};
 
 use super::{DefaultArgs, DialectArg, read};
 use crate::commands::{emit, json};
@@ -40,17 +40,21 @@ enum Format {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let defaults = args.defaults.defaults();
-    let table = Table::load(args.dialect.of(&args.file), &read(&args.file)?);
+    let file = read(&args.file)?;
+    let reader = args.dialect.decided(&args.file, &file)?;
+    let table = Table::load(reader.dialect, &file);
     let runner = match args.format {
-        Format::Commands | Format::Json => Runner::PerfTool,
+        Format::Commands | Format::Json => args.defaults.tool.runner(),
         Format::Scenario => Runner::Library,
     };
     let probes = probes(&table, defaults, runner);
     match args.format {
-        Format::Commands => emit(&commands(&probes, args))?,
+        Format::Commands => emit(&commands(&probes, args, reader.dialect))?,
         Format::Json => emit(&json(&serde_json::json!({
             "schema": "rankcheck.tuner-probe/1",
             "dialect": table.dialect,
+            "dialect_guessed": reader.guessed,
+            "caveat": table.dialect.caveat(),
             "dtype": defaults.dtype.scenario_name,
             "probes": probes,
         }))?)?,
@@ -62,8 +66,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Passed)
 }
 
-fn commands(probes: &[Probe], args: &Args) -> String {
+fn commands(probes: &[Probe], args: &Args, dialect: Dialect) -> String {
     let mut text = format!("# both sides of every edge of {}\n", args.file.display());
+    if let Some(caveat) = dialect.caveat() {
+        let _ = writeln!(text, "# {caveat}");
+    }
     let mut last = None;
     for probe in probes {
         let at = probe.situation;

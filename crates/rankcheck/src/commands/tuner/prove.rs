@@ -1,0 +1,108 @@
+//! `rankcheck tuner prove`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use tuner::bytes::Bytes;
+use tuner::proof::{Expectation, Proof, prove};
+use tuner::{Collective, Query, Situation};
+
+use super::{DialectArg, Format, load, read};
+use crate::commands::{emit, json};
+use crate::exit::Exit;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Log of one run with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=TUNING
+    log: PathBuf,
+    /// Tuner file, as the library was given it
+    #[arg(long)]
+    file: PathBuf,
+    #[command(flatten)]
+    dialect: DialectArg,
+    /// broadcast, reduce, allgather, reducescatter or allreduce
+    #[arg(long)]
+    collective: Collective,
+    /// Bytes of the whole operation, the perf tools' `size` column: 33554432 or 32M
+    #[arg(long)]
+    bytes: Bytes,
+    /// Nodes of the communicator
+    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
+    nodes: i32,
+    /// Ranks of the communicator, each of which has to say what it does
+    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
+    ranks: i32,
+    /// 1 where both buffers are registered
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=1))]
+    reg_buff: i32,
+    /// What the file said when the run was planned (`ring/ll128 64 channels`); a file that says
+    /// something else by now proves nothing
+    #[arg(long)]
+    expect: Option<String>,
+    /// The rows have to show algorithm, protocol and channels themselves (rccl-tests -A 1 or -M 1)
+    #[arg(long)]
+    own_columns: bool,
+    /// How the answer is written
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// Looks for the proof; 1 where there is none.
+pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (_, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
+    let situation = Situation {
+        collective: args.collective,
+        nodes: args.nodes,
+        ranks: args.ranks,
+        pipe_ops: 1,
+        reg_buff: args.reg_buff,
+    };
+    let file = args.file.display().to_string();
+    let expected = Expectation {
+        table: &tables[0],
+        file: &file,
+        query: Query { situation, bytes: args.bytes.0 },
+        own_columns: args.own_columns,
+    };
+    let mut proof = prove(&read(&args.log)?, &expected);
+    if let Some(planned) = args.expect.as_deref().filter(|text| *text != proof.choice.to_string()) {
+        let now = proof.choice;
+        proof.problems.push(format!("{file} says {now} by now; the plan was made for {planned}"));
+    }
+    match args.format {
+        Format::Json => emit(&json(&serde_json::json!({
+            "schema": "rankcheck.tuner-proof/1",
+            "log": args.log.display().to_string(),
+            "file": file,
+            "holds": proof.holds(),
+            "proof": proof,
+        }))?)?,
+        Format::Human if proof.holds() => emit(&proved(&proof, args))?,
+        Format::Human => eprint!("{}", not_proved(&proof, args)),
+    }
+    Ok(if proof.holds() { Exit::Passed } else { Exit::Failed })
+}
+
+fn proved(proof: &Proof, args: &Args) -> String {
+    let what = match proof.line {
+        Some(line) => format!("{} ranks applied line {line}: {}", proof.applied_by, proof.choice),
+        None => format!("no row applied: {}", proof.choice),
+    };
+    format!(
+        "proved      {}: {} ranks loaded the file, {what}\n",
+        args.log.display(),
+        proof.loaded_by
+    )
+}
+
+fn not_proved(proof: &Proof, args: &Args) -> String {
+    let expected = match proof.line {
+        Some(line) => format!("line {line} of {}: {}", args.file.display(), proof.choice),
+        None => format!("no row of {}", args.file.display()),
+    };
+    let mut text = format!("not proved  {}: {expected}\n", args.log.display());
+    for problem in &proof.problems {
+        let _ = writeln!(text, "  {problem}");
+    }
+    text
+}
