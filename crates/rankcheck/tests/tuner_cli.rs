@@ -127,16 +127,19 @@ fn lint_gates_fixes_and_annotates() {
     let good = "allreduce,0,18446744073709551615,tree,simple,4,2,16\n";
     let bad = "\u{feff}# x\r\nallreduce,0,32M,Tree,ll,4,1,8\n";
     let folder = Folder::new(&[("good.csv", good), ("bad.csv", bad)]);
-    let (code, out, _) = folder.run(&["tuner", "lint", "good.csv"]);
-    assert_eq!(
-        (code, out.as_str()),
-        (0, "good.csv (nccl-example): 0 errors, 0 warnings, 0 infos\n")
-    );
+    let (code, out, err) = folder.run(&["tuner", "lint", "good.csv"]);
+    assert_eq!(code, 0);
+    assert!(out.ends_with("good.csv (nccl-example): 0 errors, 1 warnings, 0 infos\n"), "{out}");
+    assert!(out.contains("everything that no row is for with 1 channel"), "{out}");
+    assert!(err.contains("note: good.csv: read as nccl-example, by its name"), "{err}");
+    let (_, out, err) = folder.run(&["tuner", "lint", "good.csv", "--dialect", "rccl-example"]);
+    let clean = "good.csv (rccl-example): 0 errors, 0 warnings, 0 infos\n";
+    assert_eq!((out.as_str(), err.as_str()), (clean, ""));
 
     let (code, out, _) = folder.run(&["tuner", "lint", "good.csv", "bad.csv"]);
     assert_eq!(code, 1);
     assert!(out.contains("bad.csv:2:13: error: `32M` is not a plain number of bytes"), "{out}");
-    assert!(out.contains("  rccl-builtin: skipped with a warning (unknown algorithm)\n"), "{out}");
+    assert!(out.contains("  rccl-builtin, rccl-builtin-v2: skipped with a warning (unknown algorithm)\n"), "{out}");
 
     let (code, out, _) = folder.run(&["tuner", "lint", "bad.csv", "--format", "sarif"]);
     let sarif: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -174,7 +177,7 @@ fn mistakes_of_usage_are_2_and_say_what_is_accepted() {
         (&["perflog", "missing.txt"][..], "cannot read missing.txt"),
         (
             &["tuner", "lint", "--dialect", "nccl", "rccl_old.csv"][..],
-            "accepted: nccl-example, rccl-builtin",
+            "accepted: nccl-example, rccl-example, rccl-builtin, rccl-builtin-v2, rccl-builtin-v1",
         ),
         (&["tuner", "probe", "rccl_old.csv", "--dtype", "fp4"][..], "accepted: i8|int8"),
         (&["tuner", "diff", "rccl_old.csv"][..], "2"),
@@ -205,7 +208,7 @@ fn perflog_judges_and_gates() {
     let (_, out, _) = folder.run(&["perflog", "wrong.txt", "--format", "csv"]);
     assert!(
         out.contains(
-            "wrong.txt,wrong,4,0,1024,256,float,sum,-1,out_of_place,10.24,0.1,0.18,wrong,7\n"
+            "wrong.txt,wrong,4,0,1024,256,float,sum,-1,out_of_place,10.24,0.1,0.18,wrong,7,,,,,,\n"
         ),
         "{out}"
     );
@@ -215,8 +218,16 @@ fn perflog_judges_and_gates() {
 const FAKE_TOOL: &str = r##"#!/bin/sh
 while [ $# -gt 0 ]; do case $1 in -b) bytes=$2 ;; esac; shift; done
 if [ -n "${NCCL_DEBUG:-}" ]; then
-    echo "h:1:1 [0] NCCL INFO TUNER/CsvTuner: Loaded 7 tuning configurations from ${LOADED:-$NCCL_TUNER_CONFIG_FILE}"
-    awk -F, -v b="$bytes" '$2 <= b && b <= $3 && $7 == 2 { printf "h:1:1 [0] NCCL INFO TUNER/CsvTuner: Applied config for allreduce, bytes=%d: algo=%s, proto=%s, channels=%s\n", b, $4, $5, $6; exit }' "$FILE_OVERRIDE$NCCL_TUNER_CONFIG_FILE"
+    file=$FILE_OVERRIDE$NCCL_TUNER_CONFIG_FILE
+    rows=$(grep -c . "$file")
+    rank=0
+    while [ $rank -lt "${SPEAKING:-16}" ]; do
+        read=$NCCL_TUNER_CONFIG_FILE
+        [ $rank -ne 9 ] || read=${LOADED:-$read}
+        echo "h:$rank:1 [0] NCCL INFO TUNER/CsvTuner: Loaded $rows tuning configurations from $read"
+        awk -F, -v b="$bytes" -v r="$rank" '$2 <= b && b <= $3 && $7 == 2 { printf "h:%d:1 [0] NCCL INFO TUNER/CsvTuner: Applied config for allreduce, bytes=%d: algo=%s, proto=%s, channels=%s\n", r, b, $4, $5, $6; exit }' "$file"
+        rank=$((rank + 1))
+    done
 fi
 awk -v b="$bytes" 'BEGIN {
     print "# nThread 1 nGpus 1 minBytes 1 maxBytes 1 step: 1(bytes) validation: 1"
@@ -261,6 +272,7 @@ fn a_plan_runs_proves_and_gates() {
     let sh = || {
         let mut command = Command::new("sh");
         command.arg("plan.sh").current_dir(folder.0.path()).env("PATH", &path);
+        command.env_remove("RANKCHECK").env_remove("OUT").env("FILE_OVERRIDE", "");
         command
     };
     let (code, out, err) = told(sh().output().unwrap());
@@ -271,7 +283,13 @@ fn a_plan_runs_proves_and_gates() {
     // A library that falls back to a file of its own.
     let (code, _, err) = told(sh().env("LOADED", "<embedded>/x.csv").output().unwrap());
     assert_eq!(code, 1);
-    assert!(err.contains("the library did not read rccl_new.csv"), "{err}");
+    assert!(err.contains("h:9 [0] (line "), "{err}");
+    assert!(err.contains("reads <embedded>/x.csv, not rccl_new.csv"), "{err}");
+
+    // A rank that says nothing.
+    let (code, _, err) = told(sh().env("SPEAKING", "15").output().unwrap());
+    assert_eq!(code, 1);
+    assert!(err.contains("15 of 16 ranks say that they have loaded rccl_new.csv"), "{err}");
 
     // A library that applies other rows.
     std::fs::create_dir(folder.path("other")).unwrap();
@@ -279,5 +297,62 @@ fn a_plan_runs_proves_and_gates() {
     std::fs::write(folder.path("other/rccl_old.csv"), OLD).unwrap();
     let (code, _, err) = told(sh().env("FILE_OVERRIDE", "other/").output().unwrap());
     assert_eq!(code, 1);
-    assert!(err.contains("not as expected (algo=tree, proto=ll128)"), "{err}");
+    assert!(err.contains("applied algorithm ring, not tree (line 1)"), "{err}");
+}
+
+/// A guess by name that the content speaks against is asked about, not told as a decision.
+#[test]
+fn a_doubtful_reader_is_asked_for() {
+    let twelve = "allreduce,0,1023,tree,ll,4,1,8,-1,-1,cpx,8\n";
+    let commented = format!("# of the example plugin\n{OLD}");
+    let folder = Folder::new(&[("rccl_a.csv", twelve), ("rccl_b.csv", &commented)]);
+    let query = ["--collective", "allreduce", "--bytes", "1K", "--nodes", "1", "--ranks", "8"];
+    for (file, why) in [("rccl_a.csv", "line 1 has 12 fields"), ("rccl_b.csv", "line 1 is a comment")] {
+        let (code, out, err) = folder.run(&[&["tuner", "explain", file][..], &query].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(why) && err.contains("--dialect"), "{err}");
+        let said = ["--dialect", "rccl-example"];
+        let (code, ..) = folder.run(&[&["tuner", "explain", file][..], &query, &said].concat());
+        assert_eq!(code, 0);
+    }
+}
+
+#[test]
+fn a_diff_is_gated_by_the_declared_range() {
+    let folder = worked_example();
+    let diff = ["tuner", "diff", "rccl_old.csv", "rccl_new.csv", "--gate"];
+    let gate = |range: &str| folder.run(&[&diff[..], &[range]].concat());
+    assert_eq!(gate("allreduce nodes=2 ranks=16 32M..150994943").0, 0);
+    assert_eq!(gate("32M..144M").0, 0);
+    for (range, told) in [
+        ("allreduce nodes=2 ranks=16 32M..128M", "134217729..150994943 bytes"),
+        ("allgather 32M..150994943", "allreduce, nodes 2, ranks 16: 33554432"),
+        ("nodes=4 32M..150994943", "outside the declared ranges"),
+    ] {
+        let (code, _, err) = gate(range);
+        assert_eq!(code, 1, "{range}");
+        assert!(err.contains(told), "{range}: {err}");
+    }
+    assert_eq!(gate("32M").0, 2);
+}
+
+#[test]
+fn equal_files_leave_nothing_to_measure() {
+    let folder = worked_example();
+    let (code, out, err) = folder.run(&["tuner", "plan", "rccl_old.csv", "rccl_old.csv"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("nothing to measure") && err.contains("nothing to measure"), "{out}{err}");
+}
+
+#[test]
+fn policies_have_names() {
+    let folder = worked_example();
+    let plan = ["tuner", "plan", "rccl_old.csv", "rccl_new.csv", "--rounds", "1"];
+    let named = ["--cta-policy", "zero", "--register", "none,symmetric"];
+    let numbered = ["--cta-policy", "2", "--register", "0,2"];
+    let (code, by_name, err) = folder.run(&[&plan[..], &named].concat());
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(by_name, folder.run(&[&plan[..], &numbered].concat()).1);
+    let (code, _, err) = folder.run(&[&plan[..], &["--cta-policy", "fast"]].concat());
+    assert!(code == 2 && err.contains("default, efficiency, zero"), "{err}");
 }
