@@ -24,7 +24,7 @@ bench() { # name, then arguments
 }
 
 bench one_gpu ci/bench/one_gpu.yaml || failed=1
-bench clocked tests/mutants/clocked/timed.yaml
+bench clocked tests/clocked/timed.yaml
 python3 - "$out/clocked.json" <<'CHECK' || failed=1
 import json, sys
 

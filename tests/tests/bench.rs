@@ -41,7 +41,7 @@ fn samples(row: &Value, arm: usize) -> usize {
 fn who_cheats_the_clock_is_marked_invalid_and_its_twin_is_not() {
     for verify in ["every", "drawn"] {
         let project = Project::new(BINARY);
-        let from = repository("tests/mutants/clocked");
+        let from = repository("tests/clocked");
         for file in ["clocked.hip", "clocked.yaml", "timed.yaml"] {
             let text = std::fs::read_to_string(from.join(file)).expect("a mutant's file");
             let how = format!("launches: 1, verify: {verify}}}");

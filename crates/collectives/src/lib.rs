@@ -6,7 +6,7 @@
 //! * `meaning/`: a [`Problem`] says what is asked: a [`Collective`], ranks, a type, and [`Call`]s with
 //!   their shapes and groups. [`mod@reference`] says which element belongs where, and [`arithmetic`]
 //!   how elements are combined;
-//! * `data/`: what inputs and untouched places hold. The [`fill`](data::fill) names the owner of a word,
+//! * `data/`: what inputs and untouched places hold. The [`mod@fill`] names the owner of a word,
 //!   data of reductions are [`exact`], and [`draw`] has the seeded numbers of the whole workspace;
 //! * `heap/`: a [`HeapPlan`] lays all regions out once, and [`image`] is what every byte must be before
 //!   and after a call;

@@ -87,7 +87,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         change in 1_u8..,
     ) {
-        let mut bytes = framed(&[ask.clone()]);
+        let mut bytes = framed(std::slice::from_ref(&ask));
         let at = at.index(bytes.len());
         bytes[at] ^= change;
         // Either is right, as long as it is not taken for what was said.

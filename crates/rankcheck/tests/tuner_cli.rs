@@ -139,7 +139,12 @@ fn lint_gates_fixes_and_annotates() {
     let (code, out, _) = folder.run(&["tuner", "lint", "good.csv", "bad.csv"]);
     assert_eq!(code, 1);
     assert!(out.contains("bad.csv:2:13: error: `32M` is not a plain number of bytes"), "{out}");
-    assert!(out.contains("  rccl-builtin, rccl-builtin-v2: skipped with a warning (unknown algorithm)\n"), "{out}");
+    assert!(
+        out.contains(
+            "  rccl-builtin, rccl-builtin-v2: skipped with a warning (unknown algorithm)\n"
+        ),
+        "{out}"
+    );
 
     let (code, out, _) = folder.run(&["tuner", "lint", "bad.csv", "--format", "sarif"]);
     let sarif: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -307,7 +312,9 @@ fn a_doubtful_reader_is_asked_for() {
     let commented = format!("# of the example plugin\n{OLD}");
     let folder = Folder::new(&[("rccl_a.csv", twelve), ("rccl_b.csv", &commented)]);
     let query = ["--collective", "allreduce", "--bytes", "1K", "--nodes", "1", "--ranks", "8"];
-    for (file, why) in [("rccl_a.csv", "line 1 has 12 fields"), ("rccl_b.csv", "line 1 is a comment")] {
+    for (file, why) in
+        [("rccl_a.csv", "line 1 has 12 fields"), ("rccl_b.csv", "line 1 is a comment")]
+    {
         let (code, out, err) = folder.run(&[&["tuner", "explain", file][..], &query].concat());
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
         assert!(err.contains(why) && err.contains("--dialect"), "{err}");

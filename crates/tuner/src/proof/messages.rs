@@ -117,17 +117,11 @@ fn read(tag: &str, text: &str, line: usize, found: &mut Vec<Message>) {
     };
     let mut rest = text;
     let mut rank = format!("line {line}{tag}");
-    loop {
-        let here = match speaker.captures(rest) {
-            Some(names) => {
-                let whole = names.get(0).map_or(0..0, |all| all.range());
-                said(&rest[..whole.start], reader, &rank, line, found);
-                rank = format!("{}:{} [{}]", &names[1], &names[2], &names[3]);
-                whole.end
-            }
-            None => break,
-        };
-        rest = &rest[here..];
+    while let Some(names) = speaker.captures(rest) {
+        let whole = names.get(0).map_or(0..0, |all| all.range());
+        said(&rest[..whole.start], reader, &rank, line, found);
+        rank = format!("{}:{} [{}]", &names[1], &names[2], &names[3]);
+        rest = &rest[whole.end..];
     }
     said(rest, reader, &rank, line, found);
 }
