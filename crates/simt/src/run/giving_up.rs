@@ -48,8 +48,12 @@ impl Engine<'_, '_> {
         let Some(wait) = suspension.filter(|_| self.provable).filter(waits_for_memory) else {
             return (suspension, false);
         };
+        // Asked first: such a thread may look ten million times, and its state is long.
+        if self.fibers[id].patient == Some(wait.site) {
+            return (suspension, false);
+        }
         let mut before = state(&self.fibers[id]);
-        if self.fibers[id].endless == Some(before) || self.fibers[id].patient == Some(wait.site) {
+        if self.fibers[id].endless == Some(before) {
             return (suspension, false);
         }
         for _ in 0..LOOKS {
