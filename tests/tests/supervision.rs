@@ -93,7 +93,8 @@ fn a_slow_kernel_that_lives_is_no_deadlock() {
     let manifest = rankcheck_tests::MANIFEST.replace("launch:", "requires: [concurrent]\nlaunch:");
     project.write("kernels/k.yaml", &manifest);
     // What it polls is written by plain stores, which is a race but not the matter here.
-    let (said, _) = project.json(&["--mode", "logical", "--schedules", "1", "--no-race"]);
+    let (said, _) =
+        project.json(&["--mode", "logical", "--schedules", "1", "--no-race", "--timeout", "4m"]);
     assert_eq!(said.code, Some(0), "{}", said.stdout);
 }
 

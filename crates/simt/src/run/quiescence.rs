@@ -5,6 +5,8 @@
 //! written, and all of them are in a state in which they were before, they will be so for ever:
 //! a deadlock, found without a time-out. A thread that counts its waits is never quiescent.
 
+use std::ops::Range;
+
 use super::fiber::Fiber;
 
 /// States that are remembered; threads that take turns in longer cycles are left to the limit on
@@ -51,11 +53,17 @@ pub(super) fn state(fiber: &Fiber) -> u64 {
     let stack = &fiber.link.stack;
     let low = fiber.link.frame.get().saturating_sub(SAVED_BYTES).max(stack.start) & !7;
     // One word is the engine's: its own stack pointer, which the coroutine finds its way back by.
-    let engines = fiber.link.yielder.get() as usize;
-    let words = (low..stack.end).step_by(8).filter(|address| *address != engines).map(|address| {
-        // SAFETY: `low..end` is part of the fiber's mapped stack, aligned to words, and the
-        // fiber is suspended, so no thread writes it.
-        unsafe { (address as *const u64).read_volatile() }
-    });
-    words.fold(fiber.thread.clock, |hash, word| (hash ^ word).wrapping_mul(PRIME).rotate_left(23))
+    let engines = (fiber.link.yielder.get() as usize).clamp(low, stack.end);
+    let hash = hash_of(low..engines, fiber.thread.clock);
+    hash_of((engines + 8).min(stack.end)..stack.end, hash)
+}
+
+/// A hash of the words of a part of a suspended fiber's stack.
+fn hash_of(words: Range<usize>, start: u64) -> u64 {
+    words.step_by(8).fold(start, |hash, address| {
+        // SAFETY: `state` gives parts of the fiber's mapped stack, aligned to words, and the fiber is
+        // suspended, so no thread writes it.
+        let word = unsafe { (address as *const u64).read_volatile() };
+        (hash ^ word).wrapping_mul(PRIME).rotate_left(23)
+    })
 }
