@@ -6,6 +6,7 @@ mod lint;
 mod plan;
 mod probe;
 mod prove;
+mod question;
 
 use std::path::{Path, PathBuf};
 

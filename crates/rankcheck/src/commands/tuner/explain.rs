@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use tuner::bytes::Bytes;
 use tuner::explain::{Explanation, Verdict, explain};
-use tuner::{Collective, Dialect, Query, Situation, Unavailable};
+use tuner::{Dialect, Query, Unavailable};
 
+use super::question::Question;
 use super::{DialectArg, Format, load};
 use crate::commands::{emit, json};
 use crate::exit::Exit;
@@ -17,24 +17,11 @@ pub(super) struct Args {
     file: PathBuf,
     #[command(flatten)]
     dialect: DialectArg,
-    /// broadcast, reduce, allgather, reducescatter or allreduce
-    #[arg(long)]
-    collective: Collective,
-    /// Bytes of the whole operation, the perf tools' `size` column: 33554432 or 32M
-    #[arg(long)]
-    bytes: Bytes,
-    /// Nodes of the communicator
-    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
-    nodes: i32,
-    /// Ranks of the communicator
-    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
-    ranks: i32,
+    #[command(flatten)]
+    question: Question,
     /// Operations in the pipeline, as the library estimates them
     #[arg(long, default_value_t = 1)]
     pipe_ops: i32,
-    /// 1 where both buffers are registered
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=1))]
-    reg_buff: i32,
     /// Choices that the library does not offer: `nvls`, `ll128` or `tree/ll128`; repeatable
     #[arg(long)]
     unavailable: Vec<Unavailable>,
@@ -46,14 +33,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (reader, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
     let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
-    let situation = Situation {
-        collective: args.collective,
-        nodes: args.nodes,
-        ranks: args.ranks,
-        pipe_ops: args.pipe_ops,
-        reg_buff: args.reg_buff,
-    };
-    let query = Query { situation, bytes: args.bytes.0 };
+    let query = args.question.query(args.pipe_ops);
     let explanation = explain(&tables[0], query, unavailable);
     emit(&match args.format {
         Format::Human => human(&explanation, reader.dialect),

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use tuner::bytes::Bytes;
 use tuner::proof::{Expectation, Proof, prove};
-use tuner::{Collective, Query, Situation};
 
+use super::question::Question;
 use super::{DialectArg, Format, load, read};
 use crate::commands::{emit, json};
 use crate::exit::Exit;
@@ -20,21 +19,8 @@ pub(super) struct Args {
     file: PathBuf,
     #[command(flatten)]
     dialect: DialectArg,
-    /// broadcast, reduce, allgather, reducescatter or allreduce
-    #[arg(long)]
-    collective: Collective,
-    /// Bytes of the whole operation, the perf tools' `size` column: 33554432 or 32M
-    #[arg(long)]
-    bytes: Bytes,
-    /// Nodes of the communicator
-    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
-    nodes: i32,
-    /// Ranks of the communicator, each of which has to say what it does
-    #[arg(long, value_parser = clap::value_parser!(i32).range(1..))]
-    ranks: i32,
-    /// 1 where both buffers are registered
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=1))]
-    reg_buff: i32,
+    #[command(flatten)]
+    question: Question,
     /// What the file said when the run was planned (`ring/ll128 64 channels`); a file that says
     /// something else by now proves nothing
     #[arg(long)]
@@ -50,18 +36,11 @@ pub(super) struct Args {
 /// Looks for the proof; 1 where there is none.
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (_, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
-    let situation = Situation {
-        collective: args.collective,
-        nodes: args.nodes,
-        ranks: args.ranks,
-        pipe_ops: 1,
-        reg_buff: args.reg_buff,
-    };
     let file = args.file.display().to_string();
     let expected = Expectation {
         table: &tables[0],
         file: &file,
-        query: Query { situation, bytes: args.bytes.0 },
+        query: args.question.query(1),
         own_columns: args.own_columns,
     };
     let mut proof = prove(&read(&args.log)?, &expected);
