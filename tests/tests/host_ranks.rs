@@ -1,7 +1,8 @@
 //! Host mode with one process a rank: ranks that `exec` starts, and those of another launcher.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rankcheck_tests::programs::{python, root};
 use rankcheck_tests::{Project, Said, programs, said};
@@ -45,14 +46,13 @@ for number, case in enumerate(rankcheck.cases()):
             call.judge()
 ";
 
-/// Two cases, run by `RANKS`: what exec says, and the report.
-fn supervised(what: &str) -> (Said, serde_json::Value) {
-    let project = Project::new(BINARY);
+/// Two cases, to be run by `RANKS`.
+fn supervision(project: &Project, what: &str, timeout: &str) -> Command {
     project.write("ranks.py", RANKS);
     let scenario = root().join("examples/numpy/all_gather.yaml");
     let mut command = program(BINARY, project.path());
     command
-        .args(["exec", "--ranks", "2", "-k", "f16/9x257/tdefault", "--timeout", "2s"])
+        .args(["exec", "--ranks", "2", "-k", "f16/9x257/tdefault", "--timeout", timeout])
         .args(["--report", "human", "--report", "json=a.json"])
         .arg(scenario)
         .arg("--")
@@ -60,7 +60,13 @@ fn supervised(what: &str) -> (Said, serde_json::Value) {
         .arg("ranks.py")
         .env("WHAT", what)
         .env("EXAMPLES", root().join("examples/ranks"));
-    let said = said(command.output().unwrap());
+    command
+}
+
+/// Two cases, run by `RANKS`: what exec says, and the report.
+fn supervised(what: &str) -> (Said, serde_json::Value) {
+    let project = Project::new(BINARY);
+    let said = said(supervision(&project, what, "2s").output().unwrap());
     let report = std::fs::read_to_string(project.path().join("a.json"));
     let report = report.unwrap_or_else(|error| panic!("{error}: {}{}", said.stdout, said.stderr));
     let left: Vec<_> =
@@ -75,6 +81,32 @@ fn exec_runs_ranks_that_share_their_heaps() {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert_eq!(report["summary"]["passed"], 2);
     assert_eq!(report["cases"][0]["calls"][0]["effective"]["source"], "program");
+}
+
+#[test]
+fn a_killed_exec_loses_no_finished_case() {
+    let project = Project::new(BINARY);
+    let mut command = supervision(&project, "hang", "2m");
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journal = project.path().join("a.json.journal");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // A line says what runs, one is the first case.
+    while std::fs::read(&journal).map_or(0, |t| t.iter().filter(|byte| **byte == b'\n').count()) < 2
+    {
+        assert!(Instant::now() < deadline, "the first case finishes");
+        assert!(run.try_wait().unwrap().is_none(), "the second case hangs");
+        std::thread::yield_now();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let mut report = program(BINARY, project.path());
+    report.args(["report", "a.json.journal", "--report", "json=made.json"]);
+    let said = said(report.output().unwrap());
+    assert!(said.stderr.contains("1 of 2 cases had finished"), "{}", said.stderr);
+    let made = std::fs::read_to_string(project.path().join("made.json")).unwrap();
+    let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+    assert_eq!(made["cases"][0]["verdict"], "pass");
+    assert_eq!(made["cases"].as_array().unwrap().len(), 1);
 }
 
 #[test]

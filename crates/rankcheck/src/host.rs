@@ -1,6 +1,7 @@
 //! What the judge of host programs needs from the command line: cases, identity, reports.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -11,9 +12,10 @@ use report::{Kind, document, failure_text};
 use scenario::{Case, Mode};
 use verdict::{CaseResult, Environment, Event, Identity, Replay, Source, Summary, Verdict};
 
-use crate::arguments::reports::{Destinations, report_argument};
+use crate::arguments::reports::{Destinations, journal_beside, report_argument};
 use crate::commands::select::Select;
 use crate::environment;
+use crate::journal::{Header, Writer};
 use crate::load::{KernelStore, Loaded, load};
 
 /// Reports of a judge that a library has started: `json=PATH,junit=PATH`.
@@ -108,29 +110,62 @@ fn text(result: &CaseResult) -> String {
     }
 }
 
-/// Reports of a run whose cases come from host programs.
+/// Reports of a run whose cases come from host programs, and its journal.
 pub(crate) struct Reports {
     destinations: Destinations,
+    /// The journal, and whether it stays when all reports are written.
+    journal: Option<(Writer, bool)>,
+    /// The first line that the journal could not take.
+    lost: anyhow::Result<()>,
     summary: Summary,
 }
 
 impl Reports {
-    /// Opens them.
+    /// Opens the reports that were asked for, and a journal at `journal`, or else beside the first report
+    /// that goes to a file.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
     pub(crate) fn open(
         destinations: Destinations,
+        asked_for: &[(Kind, Option<PathBuf>)],
+        journal: Option<&Path>,
         environment: &Environment,
         selected: usize,
-    ) -> Reports {
-        let mut reports = Reports { destinations, summary: Summary::default() };
-        reports.summary.selected = selected;
-        reports
-            .destinations
-            .event(&Event::RunStarted { environment: environment.clone(), selected });
-        reports
+    ) -> anyhow::Result<Reports> {
+        let path = journal.map(Path::to_owned).or_else(|| journal_beside(asked_for));
+        let journal = match path {
+            None => None,
+            Some(path) => {
+                let arguments = std::env::args().skip(1).collect();
+                let header = Header::of(arguments, environment.clone(), selected)?;
+                // What a program's results rest on is not known here, so they have no fingerprints.
+                let writer = Writer::create(&path, &header, HashMap::new())?;
+                Some((writer, journal.is_some()))
+            }
+        };
+        let summary = Summary { selected, ..Summary::default() };
+        let mut reports = Reports { destinations, journal, lost: Ok(()), summary };
+        let started = Event::RunStarted { environment: environment.clone(), selected };
+        reports.destinations.event(&started);
+        Ok(reports)
     }
 
     /// Takes a result.
     pub(crate) fn add(&mut self, result: CaseResult) {
+        self.keep(&result);
+        self.show(result);
+    }
+
+    /// Writes a result into the journal. Of a case that is kept twice, the later one counts.
+    pub(crate) fn keep(&mut self, result: &CaseResult) {
+        if let (Some((journal, _)), Ok(())) = (&mut self.journal, &self.lost) {
+            self.lost = journal.event(&Event::CaseFinished(Box::new(result.clone())));
+        }
+    }
+
+    /// Counts a result that the journal has, and reports it.
+    pub(crate) fn show(&mut self, result: CaseResult) {
         self.summary.add(&result);
         let Summary { passed, failed, unsupported, not_run, .. } = self.summary;
         // A program may choose its cases as it goes.
@@ -151,12 +186,18 @@ impl Reports {
         let finished = Event::RunFinished(self.summary.clone());
         self.destinations.event(&finished);
         self.destinations.finish()?;
+        self.lost?;
+        match self.journal {
+            Some((mut journal, true)) => journal.event(&finished)?,
+            Some((journal, false)) => journal.remove()?,
+            None => {}
+        }
         Ok(self.summary)
     }
 }
 
 /// The reports that the environment asks for.
-pub(crate) fn reports_asked_for() -> anyhow::Result<Vec<(Kind, Option<std::path::PathBuf>)>> {
+pub(crate) fn reports_asked_for() -> anyhow::Result<Vec<(Kind, Option<PathBuf>)>> {
     let Some(text) = std::env::var(REPORT).ok().filter(|text| !text.is_empty()) else {
         return Ok(Vec::new());
     };

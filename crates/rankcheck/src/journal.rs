@@ -25,7 +25,8 @@ enum Line {
     Run(Box<Header>),
     /// A finished case.
     Case {
-        /// A hash of everything that the result rests on: the resolved case and the kernel's files.
+        /// A hash of everything that the result rests on: the resolved case and the kernel's files. Zero
+        /// for a host program's case.
         fingerprint: u64,
         /// Its result.
         result: Box<CaseResult>,
@@ -206,10 +207,11 @@ impl Journal {
 
     /// The run as events, as reporters take them. Cases that had not finished count as not run.
     pub(crate) fn events(&self) -> (Vec<Event>, Summary) {
-        let Header { environment, selected, .. } = &self.header;
-        let started = Event::RunStarted { environment: environment.clone(), selected: *selected };
-        let mut events = vec![started];
-        let mut counted = Summary { selected: *selected, ..Summary::default() };
+        let environment = self.header.environment.clone();
+        // A host program may choose its cases as it goes.
+        let selected = self.header.selected.max(self.cases.len());
+        let mut events = vec![Event::RunStarted { environment, selected }];
+        let mut counted = Summary { selected, ..Summary::default() };
         for (_, result) in &self.cases {
             counted.add(result);
             counted.duration_s += result.duration_s;

@@ -92,9 +92,12 @@ fn reporters(
     Ok(reporters)
 }
 
-/// The file beside which a journal belongs: that of the first report that goes to a regular one.
-pub(crate) fn first_file(reports: &[(Kind, Option<PathBuf>)]) -> Option<&Path> {
+/// Where a journal lies that nobody named: beside the first report that goes to a regular file.
+pub(crate) fn journal_beside(reports: &[(Kind, Option<PathBuf>)]) -> Option<PathBuf> {
     let files = reports.iter().filter_map(|(_, path)| path.as_deref());
     let mut files = files.filter(|path| *path != Path::new("-"));
-    files.find(|path| !path.exists() || path.is_file())
+    let first = files.find(|path| !path.exists() || path.is_file())?;
+    let mut name = first.as_os_str().to_owned();
+    name.push(".journal");
+    Some(name.into())
 }

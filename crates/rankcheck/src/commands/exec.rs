@@ -41,6 +41,10 @@ pub(crate) struct Arguments {
     /// [default: 30s, more for large heaps].
     #[arg(long, value_parser = duration)]
     timeout: Option<Duration>,
+    /// Keep a journal of the run here: a line a finished case, on disk as soon as the case is judged.
+    /// Without this, one lies beside the first report that goes to a file, until that is written.
+    #[arg(long, value_name = "PATH")]
+    journal: Option<PathBuf>,
     /// Keep what each rank prints in this folder.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -79,7 +83,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         facts: &facts,
     };
     let destinations = Destinations::open(&arguments.report, false)?;
-    let mut reports = Reports::open(destinations, &facts.environment, all.len());
+    let mut reports = Reports::open(
+        destinations,
+        &arguments.report,
+        arguments.journal.as_deref(),
+        &facts.environment,
+        all.len(),
+    )?;
     executor.all(&all, &mut reports)?;
     let seconds = started.elapsed().as_secs_f64();
     let interrupted = executor.interrupted.load(Ordering::Relaxed);
@@ -101,15 +111,9 @@ impl Executor<'_> {
         let mut left: Vec<Arc<Case>> = all.to_vec();
         let mut generation = 0;
         while !left.is_empty() && !self.interrupted.load(Ordering::Relaxed) {
-            let (results, opened) = self.generation(generation, &listener, &left)?;
-            generation += 1;
             let before = left.len();
-            for result in results {
-                if let Some(at) = left.iter().position(|case| case.id == result.id) {
-                    left.remove(at);
-                    reports.add(result);
-                }
-            }
+            let opened = self.generation(generation, &listener, &mut left, reports)?;
+            generation += 1;
             // A program that opens nothing would be started for ever.
             if !opened || left.len() == before {
                 break;
@@ -126,22 +130,32 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// One start of all ranks, to their end; what became of the cases that they
-    /// opened, and whether they opened any.
+    /// One start of all ranks, to their end: takes the cases that they opened from `left`, and says whether
+    /// they opened any. A case is reported when the next one is judged, since how the ranks end belongs to
+    /// the last one.
     fn generation(
         &self,
         number: usize,
         listener: &std::os::unix::net::UnixListener,
-        left: &[Arc<Case>],
-    ) -> anyhow::Result<(Vec<CaseResult>, bool)> {
+        left: &mut Vec<Arc<Case>>,
+        reports: &mut Reports,
+    ) -> anyhow::Result<bool> {
         let ranks = Ranks::start(&self.program, number).context("starting the ranks")?;
         let ranks = RefCell::new(ranks);
-        let results = RefCell::new(Vec::new());
+        let offered = left.clone();
+        let mut last: Option<CaseResult> = None;
         let hooks = SessionHooks {
-            load: &mut |_| Ok(left.to_vec()),
+            load: &mut |_| Ok(offered.clone()),
             identify: &|case, program| self.identity(case, Some(program)),
             show: &|result, form| self.facts.show(result, form),
-            finished: &mut |result| results.borrow_mut().push(result),
+            finished: &mut |result| {
+                let Some(at) = left.iter().position(|case| case.id == result.id) else { return };
+                left.remove(at);
+                reports.keep(&result);
+                if let Some(earlier) = last.replace(result) {
+                    reports.show(earlier);
+                }
+            },
             cause: &mut |rank, absence| match rank {
                 Some(rank) => ranks.borrow_mut().cause(rank, absence),
                 None => (FindingKind::MissingRank, "has left before it said which it is".into()),
@@ -171,17 +185,25 @@ impl Executor<'_> {
         let mut ranks = ranks.into_inner();
         let failure = ranks.failure();
         ranks.stop();
-        let mut results = results.into_inner();
-        if self.interrupted.load(Ordering::Relaxed) {
-            results.pop();
-            return Ok((results, true));
+        match last {
+            // What an interrupt ended was not judged.
+            Some(last) if self.interrupted.load(Ordering::Relaxed) => {
+                let case = offered.into_iter().find(|case| case.id == last.id);
+                left.extend(case);
+                Ok(true)
+            }
+            None if self.interrupted.load(Ordering::Relaxed) => Ok(true),
+            Some(last) => {
+                // Once more, for how the ranks ended may have changed it.
+                reports.add(blame(last, failure));
+                Ok(true)
+            }
+            None => {
+                let case = left.remove(0);
+                reports.add(self.never_opened(&case, failure));
+                Ok(false)
+            }
         }
-        let opened = !results.is_empty();
-        match results.last_mut() {
-            None => results.push(self.never_opened(&left[0], failure)),
-            Some(last) => blame(last, failure),
-        }
-        Ok((results, opened))
     }
 
     fn never_opened(&self, case: &Case, failure: Option<(Rank, String)>) -> CaseResult {
@@ -219,10 +241,11 @@ impl Executor<'_> {
 }
 
 /// A rank that ends badly after its last case has passed fails that case.
-fn blame(result: &mut CaseResult, failure: Option<(Rank, String)>) {
+fn blame(mut result: CaseResult, failure: Option<(Rank, String)>) -> CaseResult {
     if let (Verdict::Pass, Some((rank, how))) = (result.verdict, failure) {
         let text = format!("rank {rank}, after the last call was judged right, {how}");
         result.findings.push(Finding::event(FindingKind::Crashed, Some(rank), None, text));
         result.verdict = Verdict::Fail;
     }
+    result
 }

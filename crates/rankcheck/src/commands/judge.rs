@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         (true, None) => Destinations::none(),
         (_, _) => Destinations::open(&asked_for, false)?,
     };
-    let reports = RefCell::new(Reports::open(destinations, &facts.environment, 0));
+    let reports = Reports::open(destinations, &asked_for, None, &facts.environment, 0)?;
+    let reports = RefCell::new(reports);
     let opened = RefCell::new(Vec::new());
     let hooks = SessionHooks {
         load: &mut |arguments| {

@@ -12,7 +12,7 @@ use report::Kind;
 use scenario::{Case, Mode};
 use verdict::{CaseResult, Environment, Event, switches_of};
 
-use crate::arguments::reports::{Destinations, first_file, report_argument};
+use crate::arguments::reports::{Destinations, journal_beside, report_argument};
 use crate::arguments::time::duration;
 use crate::commands::select::{self, Select};
 use crate::environment;
@@ -185,13 +185,9 @@ fn journal(
     chosen: &[(&Case, Mode)],
     environment: &Environment,
 ) -> anyhow::Result<(Option<Writer>, Vec<CaseResult>)> {
-    let beside = first_file(&arguments.report).map(|path| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".journal");
-        PathBuf::from(name)
-    });
     let resumed = arguments.resume.clone();
-    let Some(path) = arguments.journal.clone().or(resumed).or(beside) else {
+    let named = arguments.journal.clone().or(resumed);
+    let Some(path) = named.or_else(|| journal_beside(&arguments.report)) else {
         return Ok((None, Vec::new()));
     };
     let header = Header::of(deciding_arguments(), environment.clone(), chosen.len())?;
