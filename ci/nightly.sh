@@ -34,5 +34,7 @@ done
 step schedules "$rankcheck" run ordering epochs --mode logical --schedules 200 --schedule-seed "$seed"
 step late_stores "$rankcheck" run ordering --mode logical --weak --schedules 50 --schedule-seed "$seed"
 step late_ranks "$rankcheck" run ordering --mode process --delay 20ms
+# Of thousands of simulated machines, on how many is a verdict false?
+step verdicts cargo nextest run --locked --release -p bench --run-ignored only
 step oracle_mpich ci/oracle.sh mpich
 exit $failed

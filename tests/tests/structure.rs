@@ -55,7 +55,7 @@ fn the_tuner_needs_no_linux() {
 #[test]
 fn schemas_are_the_committed_ones() {
     let project = Project::new(BINARY);
-    for of in ["scenario", "manifest", "bench"] {
+    for of in ["scenario", "manifest", "bench", "compare"] {
         let committed = root().join("schema").join(format!("{of}.schema.json"));
         let committed = std::fs::read_to_string(committed).unwrap();
         let now = project.run(&["schema", of]).stdout;

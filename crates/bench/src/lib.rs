@@ -4,4 +4,6 @@
 //! every function takes values or text and returns data.
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod file;
+pub mod stats;

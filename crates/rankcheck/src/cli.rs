@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    bench, build, cache, doctor, exec, explain, fuzz, judge, list, new, perflog, report, run,
-    schema, selftest, tuner,
+    bench, build, cache, compare, doctor, exec, explain, fuzz, judge, list, new, perflog, report,
+    run, schema, selftest, tuner,
 };
 use crate::exit::Exit;
 use crate::machine::MissingDevice;
@@ -25,6 +25,8 @@ enum Verb {
     Run(run::Arguments),
     /// Verify the arms of a benchmark, time them side by side, and keep every sample.
     Bench(bench::Arguments),
+    /// Say which arms of benchmarks are faster or slower, by how much, and how sure that is.
+    Compare(compare::Arguments),
     /// Compile the objects that a run would take, and run nothing.
     Build(build::Arguments),
     /// Say how large the cache of compiled objects is, and make it smaller.
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
     let result = match cli.verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Bench(arguments) => bench::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Build(arguments) => build::run(&arguments),
         Verb::Cache(arguments) => cache::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),

@@ -17,6 +17,7 @@ mod interrupt;
 mod journal;
 mod load;
 mod machine;
+mod measurements;
 pub mod nextest;
 mod selftest;
 mod shrink;

@@ -1,6 +1,7 @@
 //! Reporters: each folds one stream of events, and nothing else, into what somebody reads.
 #![forbid(unsafe_code)]
 
+mod comparison;
 mod counts;
 mod file;
 mod human;
@@ -10,6 +11,7 @@ mod markdown;
 mod region_map;
 mod view;
 
+pub use comparison::{comparison_markdown, comparison_text};
 pub use file::{Partial, ReportFile};
 pub use human::{Human, failure_text};
 pub use json::{Json, document};

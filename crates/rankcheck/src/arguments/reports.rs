@@ -92,6 +92,17 @@ fn reporters(
     Ok(reporters)
 }
 
+/// Appends Markdown to the summary of a CI run, where there is one.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn appended_summary(text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    let summary = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
+    let Some(path) = summary else { return Ok(()) };
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path)?;
+    Ok(std::io::Write::write_all(&mut file, text().as_bytes())?)
+}
+
 /// Where a journal lies that nobody named: beside the first report that goes to a regular file.
 pub(crate) fn journal_beside(reports: &[(Kind, Option<PathBuf>)]) -> Option<PathBuf> {
     let files = reports.iter().filter_map(|(_, path)| path.as_deref());

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod cache;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;

@@ -8,7 +8,8 @@ use crate::exit::Exit;
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What to describe: scenario files, manifests or files of measurements as JSON Schema, `keys` of scenarios
+    /// What to describe: scenario files, manifests, files of measurements or
+    /// comparisons of them as JSON Schema, `keys` of scenarios
     /// in Markdown.
     #[arg(default_value = "scenario")]
     of: Of,
@@ -19,6 +20,7 @@ enum Of {
     Scenario,
     Manifest,
     Bench,
+    Compare,
     Keys,
 }
 
@@ -28,6 +30,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Of::Scenario => json(&schemars::schema_for!(scenario::ScenarioFile))?,
         Of::Manifest => json(&schemars::schema_for!(kernels::Manifest))?,
         Of::Bench => json(&schemars::schema_for!(bench::file::BenchFile))?,
+        Of::Compare => json(&schemars::schema_for!(bench::compare::Comparison))?,
         Of::Keys => scenario::keys::reference(),
     };
     emit(&text)?;

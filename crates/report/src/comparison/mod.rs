@@ -1,0 +1,8 @@
+//! A comparison of benchmarks, for people: verdicts first, then rows, then slices.
+
+mod human;
+mod markdown;
+mod words;
+
+pub use human::comparison_text;
+pub use markdown::comparison_markdown;
