@@ -107,8 +107,12 @@ fn blocks_are_drawn_by_a_seed_and_mirrored() {
 fn a_row_keeps_every_sample_of_every_rank() {
     let project = Project::with_kernel(BINARY, rankcheck_tests::CORRECT);
     let quick = ["--iterations", "3", "--warmup", "1", "--blocks", "1", "--launches", "1"];
-    let (said, file) = benched(&project, &[&["scenarios/s.yaml"], &quick[..]].concat());
+    let to = ["scenarios/s.yaml", "--csv", "out.csv"];
+    let (said, file) = benched(&project, &[&to[..], &quick[..]].concat());
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let table = std::fs::read_to_string(project.path().join("out.csv")).expect("a table");
+    assert!(table.starts_with("benchmark,world_size,mode,"), "{table}");
+    assert_eq!(table.lines().count(), 1 + list(&file, "rows").len(), "no line for the control");
     assert_eq!(file["schema"], "rankcheck.bench/1");
     for row in list(&file, "rows") {
         assert_eq!(row["bytes"], 2 * 9 * 33 * 2, "the size in the units of perf tools");

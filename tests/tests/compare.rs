@@ -138,3 +138,39 @@ fn a_benchmark_is_compared() {
     assert_eq!((&row["base"]["arm"], &row["arm"]["arm"]), (&json!("base"), &json!("other")));
     assert!(row["control"].is_object() && row["ratio"]["low"].is_number(), "{row}");
 }
+
+/// CSV of iris.bench, JSON of iris.bench and a list of samples are read as they are; what is nothing is refused.
+#[test]
+fn files_of_others_are_compared() {
+    let project = Project::new(BINARY);
+    let table = |time: &str| {
+        format!(
+            "benchmark,world_size,M,gpu_time_ms,min_time_ms,skew_pct,bandwidth_gbps,tflops,skipped,skip_reason\n\
+             all_gather,8,1024,{time},1.0,1.0,10.0,,False,\nall_gather,8,2048,,,,,,True,no memory\n"
+        )
+    };
+    for (number, [a, b]) in [["1.0", "1.2"], ["1.01", "1.21"], ["1.02", "1.23"]].iter().enumerate()
+    {
+        project.write(&format!("a{number}.csv"), &table(a));
+        project.write(&format!("b{number}.csv"), &table(b));
+    }
+    let files = ["a=a0.csv", "a=a1.csv", "a=a2.csv", "b=b0.csv", "b=b1.csv", "b=b2.csv"];
+    let said = project.run(&[&["compare"], &files[..], &["--gate"]].concat());
+    assert_eq!(said.code, Some(1), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("1 slower, 0 faster, 0 same, 0 cannot tell, 1 without a ratio"));
+    assert!(said.stdout.contains("`measured` was not measured: no memory"), "{}", said.stdout);
+    assert!(said.stdout.contains("rankcheck did not verify"), "{}", said.stdout);
+
+    let times = |factor: u32| (0..60).map(|i| factor * 100 + i * 7 % 13).collect::<Vec<_>>();
+    project.write(
+        "samples.json",
+        &json!({"unit": "us", "base": times(10), "new": times(9)}).to_string(),
+    );
+    let said = project.run(&["compare", "samples.json"]);
+    assert!(said.stdout.starts_with("0 slower, 1 faster"), "{}{}", said.stdout, said.stderr);
+
+    project.write("nothing.txt", "hello");
+    let said = project.run(&["compare", "nothing.txt"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("no measurements in it"), "{}", said.stderr);
+}

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use bench::compare::{Source, join};
 use bench::file::{BenchFile, Machine};
+use bench::import::{self, Origin};
 
 /// `[NAME=]FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +63,23 @@ pub(crate) fn read(arguments: &[FileArgument]) -> anyhow::Result<Vec<Measurement
     measurements.collect()
 }
 
+/// Reads a file of any format: rankcheck's own, those of iris.bench, logs of perf tools, lists of samples.
 fn one(path: &Path) -> anyhow::Result<BenchFile> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-    bench::file::read(&text).with_context(|| format!("{shown}"))
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {shown}"))?;
+    let sha256 = kernels::hash(&bytes);
+    let origin = Origin { path: &shown, sha256: &sha256 };
+    let known = std::str::from_utf8(&bytes).ok().and_then(|text| import::read(text, origin));
+    if let Some(known) = known {
+        return known.with_context(|| shown.clone());
+    }
+    let log = tuner::perflog::read(&bytes);
+    tuner::measured::measurements(&log, origin).with_context(|| {
+        format!(
+            "{shown}: no measurements in it (known are rankcheck.bench/1, JSON and CSV of iris.bench, logs of \
+             nccl-tests and rccl-tests, and lists of samples in JSON)"
+        )
+    })
 }
 
 /// The hardware in a few words; empty where nobody said.

@@ -17,6 +17,7 @@ pub mod guess;
 pub mod intervals;
 pub mod launch_template;
 pub mod lint;
+pub mod measured;
 pub mod names;
 pub mod perflog;
 pub mod plan;

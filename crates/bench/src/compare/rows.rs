@@ -4,7 +4,7 @@ use super::decide::{Policy, decide, spread};
 use super::estimate::{Estimate, estimate};
 use super::evidence::{Evidence, skews, times};
 use super::result::{Compared, Control, Family, Ratio, Side};
-use crate::file::{Arm, ArmKind, BenchFile, Row, Verification};
+use crate::file::{Arm, ArmKind, BenchFile, InvalidKind, Row, Verification};
 use crate::stats::adjust::{benjamini_hochberg, holm};
 use crate::stats::median;
 
@@ -41,7 +41,7 @@ impl Place<'_> {
         let times = times(self.row, self.arm);
         let median_ns = median(&times);
         let busbw = |ns: f64| self.row.bytes as f64 * self.row.bus_factor / ns;
-        let busbw_gbs = median_ns.filter(|ns| *ns > 0.0).map(busbw);
+        let busbw_gbs = median_ns.filter(|ns| *ns > 0.0 && self.row.bytes > 0).map(busbw);
         let ceiling = self.row.ceiling.as_ref().map(|ceiling| ceiling.busbw_gbs);
         let share = busbw_gbs.zip(ceiling.filter(|most| *most > 0.0));
         Side {
@@ -63,7 +63,12 @@ impl Place<'_> {
         }
         let of_arm = |arm: Option<usize>| arm.is_none_or(|arm| arm == self.arm);
         if let Some(invalid) = self.row.invalid.iter().find(|invalid| of_arm(invalid.arm)) {
-            return refused(format!("`{}` is invalid: {}", arm.name, invalid.reason), true);
+            return match invalid.kind {
+                InvalidKind::Skipped => {
+                    refused(format!("`{}` was not measured: {}", arm.name, invalid.reason), false)
+                }
+                _ => refused(format!("`{}` is invalid: {}", arm.name, invalid.reason), true),
+            };
         }
         for (when, verification) in
             [("before", &arm.verified.before), ("after", &arm.verified.after)]
@@ -105,7 +110,8 @@ pub(super) fn comparable(base: Place<'_>, other: Place<'_>) -> Result<(), Refuse
         let (a, b) = (&base.arm().semantics, &other.arm().semantics);
         return refused(format!("the arms mean different things: {a} and {b}"));
     }
-    if a.bytes != b.bytes {
+    // Imported bytes come of printed bandwidths and are not exact; the ids say that the operations are the same.
+    if a.bytes != b.bytes && !(base.is_imported() && other.is_imported()) {
         return refused(format!("{} bytes and {} bytes", a.bytes, b.bytes));
     }
     if a.ranks != b.ranks {

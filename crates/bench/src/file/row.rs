@@ -193,4 +193,6 @@ pub enum InvalidKind {
     SemanticsDiffer,
     /// A process was lost, or samples of it are.
     Lost,
+    /// The program that measures left it out, and says why.
+    Skipped,
 }

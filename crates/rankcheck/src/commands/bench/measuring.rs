@@ -76,7 +76,10 @@ pub(super) fn run(
         read(&mut file);
         file.interrupted = interrupted.load(Ordering::Relaxed);
         if let Some(path) = &arguments.json {
-            save(path, &file)?;
+            save(path, &file::write(&file)?)?;
+        }
+        if let Some(path) = &arguments.csv {
+            save(path, &bench::export::csv(&file))?;
         }
         if file.interrupted {
             break;
@@ -188,9 +191,8 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes the file whole, or leaves the one that is there.
-fn save(path: &Path, file: &BenchFile) -> anyhow::Result<()> {
-    let text = file::write(file)?;
-    Ok(ReportFile::open(Some(path))?.finish(&text)?)
+fn save(path: &Path, text: &str) -> anyhow::Result<()> {
+    Ok(ReportFile::open(Some(path))?.finish(text)?)
 }
 
 /// A bar on terminals only, with the time that is left.

@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// Where every sample is written: a file of `rankcheck.bench/1`.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Where a table with the columns of iris.bench is written.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
     /// Say what would run, row by row, and run nothing; needs no device and no compiler.
     #[arg(long)]
     dry_run: bool,
