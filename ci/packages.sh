@@ -32,6 +32,9 @@ base() {
   # ci/dist-test.sh finds the C library through it.
   command -v pkg-config >/dev/null || apt_install pkg-config
   command -v shellcheck >/dev/null || apt_install shellcheck
+  # The pages of reports are opened in a browser.
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    apt_install chromium
   # The tests of the Python package.
   if ! target/python/bin/python -c "import numpy, pytest" 2>/dev/null; then
     python_environment python

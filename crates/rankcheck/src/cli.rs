@@ -50,7 +50,7 @@ enum Verb {
     Judge(judge::Arguments),
     /// Write a small kernel or scenario that passes, to start from.
     New(new::Arguments),
-    /// Make reports of a run that wrote a journal, however it ended.
+    /// Make reports of a run, of measurements or of a comparison.
     Report(report::Arguments),
     /// Checks, explains and compares the CSV rules of a collective library's tuner.
     Tuner(tuner::Args),

@@ -174,6 +174,7 @@ impl Journal {
         let text = std::fs::read(path).with_context(|| path.display().to_string())?;
         let (mut header, mut summary, mut torn) = (None, None, None);
         let mut cases: Vec<(u64, CaseResult)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         let mut whole_bytes = 0;
         for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let number = index + 1;
@@ -187,8 +188,13 @@ impl Journal {
                 Ok(Line::Case { fingerprint, result }) => {
                     // A run that was resumed had not come to its end after all.
                     summary = None;
-                    cases.retain(|(_, known)| known.name() != result.name());
-                    cases.push((fingerprint, *result));
+                    match places.insert(result.name(), cases.len()) {
+                        Some(place) => {
+                            places.insert(result.name(), place);
+                            cases[place] = (fingerprint, *result);
+                        }
+                        None => cases.push((fingerprint, *result)),
+                    }
                 }
                 Ok(Line::Finished(finished)) => summary = Some(finished),
                 Ok(Line::Run(_)) => anyhow::bail!("{}: a second run in one journal", at(number)),

@@ -32,6 +32,13 @@ impl FromStr for FileArgument {
     }
 }
 
+impl FileArgument {
+    /// The file's path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// Measurements that belong together, and what they are called.
 #[derive(Debug)]
 pub(crate) struct Measurements {

@@ -4,19 +4,23 @@
 mod comparison;
 mod counts;
 mod file;
+mod html;
 mod human;
 mod json;
 mod junit;
 mod markdown;
+mod page;
 mod region_map;
 mod view;
 
 pub use comparison::{comparison_markdown, comparison_text};
 pub use file::{Partial, ReportFile};
+pub use html::Html;
 pub use human::{Human, failure_text};
 pub use json::{Json, document};
 pub use junit::Junit;
 pub use markdown::Markdown;
+pub use page::{RunDocument, bench_markdown, bench_page, comparison_page, run_markdown, run_page};
 
 use verdict::Event;
 
@@ -50,14 +54,20 @@ pub enum Kind {
     Junit,
     /// For reviewers, at most 25 lines.
     Markdown,
+    /// A page that needs nothing but itself.
+    Html,
+    /// Of measurements: a table with the columns of iris.bench.
+    Csv,
 }
 
 impl Kind {
     /// Every kind, in the order in which they are listed to users.
-    pub const NAMES: [(&str, Kind); 4] = [
+    pub const NAMES: [(&str, Kind); 6] = [
         ("human", Kind::Human),
         ("json", Kind::Json),
         ("junit", Kind::Junit),
         ("markdown", Kind::Markdown),
+        ("html", Kind::Html),
+        ("csv", Kind::Csv),
     ];
 }

@@ -86,8 +86,8 @@ fn band(share: f64) -> String {
 
 /// So that 8 comes before 16.
 fn leading_number(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    text[..end].trim_end_matches('.').parse().ok()
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
 }
 
 fn slice(arm: &str, of: String, rows: &[&Compared]) -> Slice {

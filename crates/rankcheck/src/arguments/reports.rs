@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use report::{Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
+use report::{Html, Human, Json, Junit, Kind, Markdown, ReportError, ReportFile, Reporter};
 use verdict::Event;
 
 /// Parses `KIND[=PATH]`.
@@ -77,6 +77,8 @@ fn reporters(
             Kind::Json => Box::new(Json::new(open()?)),
             Kind::Junit => Box::new(Junit::new(open()?)),
             Kind::Markdown => Box::new(Markdown::new(open()?)),
+            Kind::Html => Box::new(Html::new(open()?)),
+            Kind::Csv => anyhow::bail!("csv is for measurements, not for runs"),
         });
     }
     // People want to see something, unless standard output belongs to a machine.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use bench::compare::{Comparison, Family, Policy, Verdict, between, within};
 use clap::Args;
-use report::{Kind, ReportFile, comparison_markdown, comparison_text};
+use report::{Kind, comparison_markdown};
 
 use crate::arguments::reports::{appended_summary, report_argument};
-use crate::commands::{emit, json};
+use crate::commands::report::{of_comparison, write};
 use crate::exit::Exit;
 use crate::measurements::{self, FileArgument};
 
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Exit with 1 where an arm is slower or invalid; p-values are then guarded against any false one (Holm).
     #[arg(long)]
     gate: bool,
-    /// `human`, `json` or `markdown`, with `=PATH` for a file; repeatable [default: human].
+    /// `human`, `json`, `markdown` or `html`, with `=PATH` for a file; repeatable [default: human].
     #[arg(long, value_name = "KIND[=PATH]", value_parser = report_argument)]
     report: Vec<(Kind, Option<PathBuf>)>,
 }
@@ -57,31 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         others => anyhow::bail!("{} things to compare, and two can be", others.len()),
     };
-    write(arguments, &comparison)?;
+    write(&arguments.report, |kind| of_comparison(kind, &comparison))?;
+    appended_summary(|| comparison_markdown(&comparison))?;
     Ok(exit(arguments.gate, &comparison))
-}
-
-fn write(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<()> {
-    let human = [(Kind::Human, None)];
-    let reports = match &arguments.report[..] {
-        [] => &human[..],
-        reports => reports,
-    };
-    for (kind, path) in reports {
-        let text = match kind {
-            Kind::Human => comparison_text(comparison),
-            Kind::Json => json(comparison)?,
-            Kind::Markdown => comparison_markdown(comparison),
-            Kind::Junit => {
-                anyhow::bail!("a comparison has no report of this kind (human, json and markdown)")
-            }
-        };
-        match path {
-            None => emit(&text)?,
-            Some(path) => ReportFile::open(Some(path))?.finish(&text)?,
-        }
-    }
-    appended_summary(|| comparison_markdown(comparison))
 }
 
 /// A gate says no to what is slower, and to what was not shown to be right.

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         file.finish(&match kind {
             Kind::Json => serde_json::to_string_pretty(&matrix)? + "\n",
             Kind::Markdown => matrix.markdown(),
-            Kind::Human | Kind::Junit => matrix.human(),
+            Kind::Human | Kind::Junit | Kind::Html | Kind::Csv => matrix.human(),
         })?;
     }
     let summary = &matrix.summary;
@@ -74,8 +74,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<(Kind, ReportFile)>> {
     let mut reports = Vec::new();
     for (kind, path) in &arguments.report {
-        if *kind == Kind::Junit {
-            bail!("selftest has no junit report (expected human, json or markdown)");
+        if matches!(kind, Kind::Junit | Kind::Html | Kind::Csv) {
+            bail!("selftest has no report of this kind (expected human, json or markdown)");
         }
         reports.push((*kind, ReportFile::open(path.as_deref())?));
     }

@@ -2,7 +2,7 @@
 
 mod human;
 mod markdown;
-mod words;
+pub(crate) mod words;
 
 pub use human::comparison_text;
 pub use markdown::comparison_markdown;

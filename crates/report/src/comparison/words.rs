@@ -3,20 +3,20 @@
 use bench::compare::{Compared, Comparison, Family, Verdict};
 
 /// What stands where there is no number.
-pub(super) const NONE: &str = "—";
+pub(crate) const NONE: &str = "—";
 
 /// A ratio of times as a change in percent.
-pub(super) fn change(ratio: f64) -> String {
+pub(crate) fn change(ratio: f64) -> String {
     format!("{:+.2}%", (ratio - 1.0) * 100.0)
 }
 
 /// A share in percent.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
 /// A change with its interval.
-pub(super) fn interval(estimate: f64, low: Option<f64>, high: Option<f64>) -> String {
+pub(crate) fn interval(estimate: f64, low: Option<f64>, high: Option<f64>) -> String {
     match low.zip(high) {
         Some((low, high)) => format!("{} [{}, {}]", change(estimate), change(low), change(high)),
         None => change(estimate),
@@ -24,22 +24,22 @@ pub(super) fn interval(estimate: f64, low: Option<f64>, high: Option<f64>) -> St
 }
 
 /// A time in microseconds.
-pub(super) fn time(ns: Option<f64>) -> String {
+pub(crate) fn time(ns: Option<f64>) -> String {
     ns.map_or_else(|| NONE.to_owned(), |ns| format!("{:.2}", ns / 1e3))
 }
 
 /// A bandwidth in GB/s.
-pub(super) fn bandwidth(gbs: Option<f64>) -> String {
+pub(crate) fn bandwidth(gbs: Option<f64>) -> String {
     gbs.map_or_else(|| NONE.to_owned(), |gbs| format!("{gbs:.2}"))
 }
 
 /// A p-value, to be read and not to be counted with.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 /// How many rows have which verdict, and how many have none.
-pub(super) fn counts(comparison: &Comparison) -> String {
+pub(crate) fn counts(comparison: &Comparison) -> String {
     let rows = &comparison.rows;
     let mut parts: Vec<String> = Verdict::ALL
         .into_iter()
@@ -56,7 +56,7 @@ pub(super) fn counts(comparison: &Comparison) -> String {
 }
 
 /// What was declared before anybody looked.
-pub(super) fn declared(comparison: &Comparison) -> String {
+pub(crate) fn declared(comparison: &Comparison) -> String {
     let family = match comparison.family {
         Family::AnyFalse => "Holm",
         Family::FewFalse => "Benjamini-Hochberg",
@@ -69,7 +69,7 @@ pub(super) fn declared(comparison: &Comparison) -> String {
 }
 
 /// What is compared with what, in one row.
-pub(super) fn sides(row: &Compared) -> String {
+pub(crate) fn sides(row: &Compared) -> String {
     match row.base.arm == row.arm.arm {
         true => row.arm.arm.clone(),
         false => format!("{} against {}", row.arm.arm, row.base.arm),
