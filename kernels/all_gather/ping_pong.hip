@@ -2,13 +2,15 @@
 // `rounds` rounds of flag ping-pong with its peers, so that no rank returns before all have pushed.
 //
 // flags[p] on a rank is written by peer p only, with an epoch that grows over rounds and calls:
-// nothing is ever reset, so a late peer cannot see a stale flag as a new one.
-#include "rankcheck.h"
+// nothing is ever reset, so a late peer cannot see a stale flag as a new one. Nobody pushes into a rank
+// whose call has not begun.
+#include "rc_meet.h"
 
 RC_KERNEL all_gather_ping_pong(const ELEM* input, ELEM* output, int m, int n, rc_i64 input_stride,
                                rc_i64 output_stride, const rc_u64* heap_bases, const int* group_ranks, int rank,
-                               int group_rank, int group_size, rc_u32* flags, rc_u32* arrived, rc_u32 epoch,
-                               int rounds) {
+                               int group_rank, int group_size, rc_u32* flags, rc_u32* arrived, rc_u32* begun,
+                               rc_u32 epoch, int rounds) {
+  rc_meet(begun, heap_bases, group_ranks, rank, group_rank, group_size, epoch);
   for (int row = blockIdx.x; row < m; row += gridDim.x)
     for (int column = threadIdx.x; column < n; column += blockDim.x) {
       const ELEM value = input[row * input_stride + column];

@@ -3,12 +3,16 @@
 // output. Partial results travel in the element type.
 //
 // partial[] of a rank is written by its predecessor only, a tile at a time; arrived[tile] says so
-// with an epoch that grows over calls, so that nothing is ever reset.
+// with an epoch that grows over calls, so that nothing is ever reset. Nobody stores into a rank whose call
+// has not begun, and no rank returns before its whole output is there.
+#include "rc_meet.h"
 #include "rc_reduce.h"
 
-RC_KERNEL all_reduce_ring(RC_TILE_PARAMETERS, ELEM* partial, rc_u32* arrived, rc_u32 epoch) {
+RC_KERNEL all_reduce_ring(RC_TILE_PARAMETERS, ELEM* partial, rc_u32* arrived, rc_u32* begun, rc_u32* finished,
+                          rc_u32 epoch) {
   RC_RECORD_LAUNCH(tile_m, tile_n, group_size);
   RC_TILE_GROUP;
+  rc_meet(begun, heap_bases, group_ranks, rank, group_rank, group_size, epoch);
   const int next = (group_rank + 1) % group_size;
   for (int number = blockIdx.x; number < rc_tiles(m, n, tile_m, tile_n); number += gridDim.x) {
     const rc_tile tile(number, m, n, tile_m, tile_n);
@@ -37,4 +41,5 @@ RC_KERNEL all_reduce_ring(RC_TILE_PARAMETERS, ELEM* partial, rc_u32* arrived, rc
       if (threadIdx.x == 0) rc_store_release_system(group.at(arrived + number, next), epoch + 1);
     }
   }
+  rc_meet(finished, heap_bases, group_ranks, rank, group_rank, group_size, epoch);
 }

@@ -1,8 +1,10 @@
 // Broadcast around a ring: every rank passes its rows on to its successor, block by block, until the
-// last one before the root has them.
+// last one before the root has them. Nobody passes rows to a rank whose call has not begun.
 #include "rc_copy.h"
+#include "rc_meet.h"
 
-RC_KERNEL broadcast_ring(RC_COPY_PARAMETERS, int root, rc_u32* arrived, rc_u32 epoch) {
+RC_KERNEL broadcast_ring(RC_COPY_PARAMETERS, int root, rc_u32* arrived, rc_u32* begun, rc_u32 epoch) {
+  rc_meet(begun, heap_bases, group_ranks, rank, group_rank, group_size, epoch);
   const bool is_root = group_rank == root;
   const int next = (group_rank + 1) % group_size;
   if (is_root) {

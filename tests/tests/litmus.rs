@@ -181,6 +181,7 @@ impl Laboratory {
     ) -> Launched {
         let entry = self.object.entries.iter().position(|entry| entry == kernel).unwrap() as u32;
         let launch = |rank: u32| Launch {
+            call: 0,
             rank: Rank(rank),
             entry,
             grid: test.blocks,
@@ -193,6 +194,7 @@ impl Laboratory {
         };
         let launches: Vec<Launch> = (0..test.ranks).map(launch).collect();
         let interleaving = Interleaving::CoResident {
+            borders: None,
             resident_blocks: test.blocks,
             seed,
             plan: Interleave::Seed,

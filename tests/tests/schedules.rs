@@ -11,6 +11,7 @@ const MANIFEST: &str = "kernel: t/k
 collective: all_gather
 source: k.hip
 requires: [concurrent]
+overlap: false
 launch: {grid: blocks, threads: 64}
 defines: {ELEM: dtype.storage}
 variants:

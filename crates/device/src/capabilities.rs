@@ -18,6 +18,9 @@ pub struct Capabilities {
     /// Another order of ranks costs so little beside the first that all permutations of small cases run;
     /// else three orders do.
     pub repeats_orders_cheaply: bool,
+    /// A rank's next call can begin when its own call has ended, whatever the other ranks do, and each call is
+    /// judged by what it left then.
+    pub overlaps_calls: bool,
     /// The device's own executor counts the threads that ran; else the driver's word must do where a
     /// kernel writes no launch record.
     pub counts_threads: bool,
@@ -33,6 +36,7 @@ impl Capabilities {
                 leaves_gaps_unbacked: true,
                 contains_kernels: false,
                 repeats_orders_cheaply: true,
+                overlaps_calls: true,
                 counts_threads: true,
             },
             DeviceName::Cuda | DeviceName::Hip => Capabilities {
@@ -41,6 +45,7 @@ impl Capabilities {
                 leaves_gaps_unbacked: false,
                 contains_kernels: true,
                 repeats_orders_cheaply: false,
+                overlaps_calls: false,
                 counts_threads: false,
             },
         }

@@ -10,12 +10,15 @@ use serde::{Deserialize, Serialize};
 use simt::{Access, Branch, End, Late, Outcome, Race, RankOutcome, Recorded, Turn, Write};
 
 use crate::DeviceError;
+use crate::borders::{Borders, Changed};
 
 /// One rank's launch, addresses aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// The rank whose kernel it is.
     pub rank: Rank,
+    /// The number of its call among those that run together, from 0.
+    pub call: u32,
     /// The number of the entry in the rank's object.
     pub entry: u32,
     /// The number of thread blocks.
@@ -50,8 +53,11 @@ pub enum Interleave {
 pub enum Interleaving {
     /// One after another, in order.
     Sequential,
-    /// All at once, with this many blocks a rank resident.
+    /// All ranks at once, with this many blocks a rank resident.
     CoResident {
+        /// What stands between calls, where a rank's next one begins when its own has ended; absent where
+        /// each rank has one launch.
+        borders: Option<Borders>,
         /// The most blocks of a rank that are resident at once.
         resident_blocks: u32,
         /// The number that names the schedule.
@@ -93,6 +99,8 @@ pub struct WatchedByte {
     pub rank: Rank,
     /// Bytes from the start of the heap.
     pub offset: u64,
+    /// The call of that rank, among those that run together, in which it is watched.
+    pub call: u32,
 }
 
 /// What a device watches while launches run. It is one thing at a time, because each needs all the
@@ -143,6 +151,9 @@ pub struct Launched {
     pub flags: Vec<Access>,
     /// The record of the interleaving, where one was asked for.
     pub recorded: Option<Recorded>,
+    /// What has changed after a rank's own call had ended, where a next one follows at once: the first byte
+    /// of each rank and call.
+    pub changed: Vec<Changed>,
     /// What it took, where it was timed.
     pub measured: Option<Measured>,
 }
@@ -160,8 +171,15 @@ impl Launched {
             schedule_hash: 0,
             steps: 0,
         };
-        let (writes, races, flags) = (Vec::new(), Vec::new(), Vec::new());
-        Launched { outcome, writes, races, flags, recorded: None, measured: None }
+        Launched {
+            outcome,
+            writes: Vec::new(),
+            races: Vec::new(),
+            flags: Vec::new(),
+            recorded: None,
+            changed: Vec::new(),
+            measured: None,
+        }
     }
 }
 
@@ -232,7 +250,7 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    const BYTES: [WatchedByte; 1] = [WatchedByte { rank: Rank(0), offset: 8 }];
+    const BYTES: [WatchedByte; 1] = [WatchedByte { rank: Rank(0), offset: 8, call: 0 }];
     const DELAY: (Late, Duration) = (Late::ALL[0], Duration::from_millis(5));
 
     fn at_once(late: bool, race: bool, weak: bool) -> Interleaving {
@@ -240,7 +258,7 @@ mod tests {
             true => Interleave::Late(DELAY.0, DELAY.1),
             false => Interleave::Recorded,
         };
-        Interleaving::CoResident { resident_blocks: 1, seed: 9, plan, race, weak }
+        Interleaving::CoResident { borders: None, resident_blocks: 1, seed: 9, plan, race, weak }
     }
 
     #[rstest]

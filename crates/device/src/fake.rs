@@ -121,7 +121,15 @@ mod tests {
 
     fn launch(rank: u32) -> Launch {
         let arguments = Vec::new();
-        Launch { rank: Rank(rank), entry: 0, grid: 2, threads: 3, shared_bytes: 0, arguments }
+        Launch {
+            rank: Rank(rank),
+            call: 0,
+            entry: 0,
+            grid: 2,
+            threads: 3,
+            shared_bytes: 0,
+            arguments,
+        }
     }
 
     #[test]
@@ -129,6 +137,7 @@ mod tests {
         let mut device: Box<dyn Device> = Box::new(FakeDevice::new(|asked| {
             assert_eq!(asked.heaps[&Rank(1)], (HeapHandle::Memfd(7), 4096));
             let ranks = asked.launches.iter().map(|launch| RankOutcome {
+                call: launch.call,
                 rank: launch.rank,
                 threads_finished: u64::from(launch.grid * launch.threads),
                 record: None,

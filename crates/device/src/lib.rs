@@ -7,6 +7,7 @@
 //! device for tests.
 
 mod arguments;
+mod borders;
 mod capabilities;
 mod contract;
 pub mod cpu;
@@ -19,6 +20,7 @@ mod library;
 pub mod nvml;
 pub mod vendors;
 
+pub use borders::{Borders, Changed};
 pub use capabilities::Capabilities;
 pub use contract::{
     Caches, Device, Interleave, Interleaving, Launch, Launched, Measured, Watch, WatchedByte,

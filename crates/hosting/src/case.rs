@@ -208,7 +208,7 @@ impl HostCase {
                 self.result.calls[index].effective = Some(effective(launch, call));
             }
         }
-        let wrong = self.heaps.compare(&case.problem, &case.plan, index);
+        let wrong = self.heaps.compare(&case.problem, &case.plan, index, 0);
         findings.extend(wrong.map_err(|error| error.to_string())?);
         let right = findings.is_empty();
         self.next = Step { call: index + 1, ..step };

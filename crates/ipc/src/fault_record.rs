@@ -21,6 +21,8 @@ pub struct FaultRecord {
     pub site: AtomicU64,
     /// The rank of the thread that ran.
     pub rank: AtomicU32,
+    /// The call of the thread that ran, among those of the run.
+    pub call: AtomicU32,
     /// The block of the thread that ran.
     pub block: AtomicU32,
     /// The index, in its block, of the thread that ran.
@@ -36,6 +38,8 @@ pub struct FaultRecord {
 pub struct RunningThread {
     /// Its rank in the world.
     pub rank: u32,
+    /// Its call, among those of the run.
+    pub call: u32,
     /// Its block.
     pub block: u32,
     /// Its index in the block.
@@ -64,6 +68,7 @@ impl FaultRecord {
         };
         RunningThread {
             rank: self.rank.load(Ordering::Acquire),
+            call: self.call.load(Ordering::Acquire),
             block: self.block.load(Ordering::Acquire),
             thread: self.thread.load(Ordering::Acquire),
             site: site.map(|site| site as usize),

@@ -3,14 +3,20 @@
 use std::time::Duration;
 
 use collectives::{Finding, FindingKind, HeapPlan};
+use device::Borders;
 use kernels::Object;
+use ranks::PoolError;
 use ranks::budget::show_bytes;
 use scenario::{Case, Mode, Reason};
 
+use crate::attempt::Ranks;
 use crate::config::{RunConfig, patience};
 use crate::job::Job;
 use crate::once;
 use crate::tell::Context;
+
+/// Hosts keep no more bytes of heaps than this, over all ranks and calls.
+const MOST_KEPT: u64 = 1 << 30;
 
 /// A case that can be attempted, in one mode. Nothing of it changes.
 #[derive(Debug, Clone)]
@@ -31,6 +37,8 @@ pub struct Admitted<'a> {
     pub heap_bytes: u64,
     /// Whether ranks are in the kernel at once.
     pub together: bool,
+    /// Whether a rank's next call may begin when its own has ended, whatever the other ranks do.
+    pub overlaps: bool,
 }
 
 /// Why a case is not attempted.
@@ -94,7 +102,8 @@ pub fn admit<'a>(
         jobs.push(job);
     }
     let heap_bytes = heap_bytes(case, plan);
-    Ok(Admitted { case, mode, config, plan, objects, jobs, heap_bytes, together })
+    let overlaps = overlaps(case, config, plan);
+    Ok(Admitted { case, mode, config, plan, objects, jobs, heap_bytes, together, overlaps })
 }
 
 impl Admitted<'_> {
@@ -106,6 +115,15 @@ impl Admitted<'_> {
     /// How many processes host the ranks.
     pub fn processes(&self) -> usize {
         if self.alone() { 1 } else { self.case.problem.world as usize }
+    }
+
+    /// Makes room on all ranks for heaps and for what calls leave in them.
+    ///
+    /// # Errors
+    /// No rank process can be had.
+    pub fn reserve(&self, ranks: &mut dyn Ranks) -> Result<(), PoolError> {
+        let parts = if self.overlaps { Borders::parts(self.jobs.len() as u32) } else { 1 };
+        ranks.reserve(self.case.problem.world, parts * self.plan.bytes, self.processes())
     }
 
     /// How long a launch may take.
@@ -134,6 +152,19 @@ impl Admitted<'_> {
 fn together(case: &Case, mode: Mode, config: &RunConfig) -> bool {
     let observable = config.capabilities().observes_accesses;
     case.waits() || (mode == Mode::Logical && config.schedules.everywhere && observable)
+}
+
+/// Whether calls of a case may overlap: its kernel waits for its peers and says nothing else, hosts can keep
+/// what each call leaves, and there is more than one call.
+fn overlaps(case: &Case, config: &RunConfig, plan: &HeapPlan) -> bool {
+    let calls = case.problem.calls.len() as u64;
+    let kept = plan.bytes * u64::from(case.problem.world) * Borders::parts(calls as u32);
+    config.capabilities().overlaps_calls
+        && case.waits()
+        && case.kernel.manifest.overlap
+        && calls > 1
+        && plan.gaps(&case.problem).is_empty()
+        && kept <= MOST_KEPT
 }
 
 fn unsupported(case: &Case, mode: Mode, config: &RunConfig) -> Option<Reason> {

@@ -149,9 +149,7 @@ impl Ranks for FakeRanks<'_> {
                 let did = (self.script)(&mut asked);
                 self.said.insert(process, did);
             }
-            Command::Copy { .. } => {
-                self.said.insert(process, Did::Says(Reply::Copied(None)));
-            }
+            Command::Copy { .. } => drop(self.said.insert(process, Did::Says(Reply::Copied(None)))),
             Command::Judged => {}
         }
     }
@@ -220,9 +218,9 @@ pub(crate) fn loss(process: usize, cause: Cause) -> Loss {
     Loss { process, cause, phase: Phase::Launched, running: None, address: None, output }
 }
 
-/// A thread of rank 0.
+/// A thread of rank 0 in its first call.
 pub(crate) fn thread(thread: u32) -> ThreadId {
-    ThreadId { rank: Rank(0), block: 0, thread }
+    ThreadId { rank: Rank(0), call: 0, block: 0, thread }
 }
 
 /// That a byte was written so many times, the last time by `thread`.
@@ -248,6 +246,7 @@ impl Asked<'_> {
     pub(crate) fn ended(&self) -> Launched {
         let ranks = self.launches.iter().map(|launch| RankOutcome {
             rank: launch.rank,
+            call: launch.call,
             threads_finished: u64::from(launch.grid) * u64::from(launch.threads),
             record: None,
         });

@@ -102,5 +102,5 @@ fn launch(
     let grid = number(&scope, "grid", &manifest.launch.grid, [1, 1 << 20])?;
     let shared_bytes = number(&scope, "shared_bytes", &manifest.launch.shared_bytes, [0, 1 << 20])?;
     let arguments: Vec<Argument> = arguments::resolve(&scope)?;
-    Ok(Launch { rank, entry, grid, threads, shared_bytes, arguments })
+    Ok(Launch { rank, call: 0, entry, grid, threads, shared_bytes, arguments })
 }

@@ -5,6 +5,7 @@ use scenario::Mode;
 use verdict::{How, NotProved};
 
 use crate::admit::Admitted;
+use crate::attempt::follows_at_once;
 
 /// What a pass of `admitted` leaves open, after it ran as `how` says on these GPUs, by rank.
 pub(crate) fn not_proved(admitted: &Admitted<'_>, how: &How, gpus: &[u32]) -> Vec<NotProved> {
@@ -21,6 +22,7 @@ pub(crate) fn not_proved(admitted: &Admitted<'_>, how: &How, gpus: &[u32]) -> Ve
     if has_gaps(admitted, &admitted.case.problem) {
         open.push(NotProved::Gaps);
     }
+    open.extend(borders(admitted, how));
     match (admitted.mode, admitted.together) {
         (Mode::Logical, false) => {
             open.push(NotProved::ConcurrentRanks);
@@ -52,6 +54,21 @@ pub(crate) fn not_proved(admitted: &Admitted<'_>, how: &How, gpus: &[u32]) -> Ve
         }
     }
     open
+}
+
+/// What stood between calls, where it was not what the stream of a rank has there.
+fn borders(admitted: &Admitted<'_>, how: &How) -> Option<NotProved> {
+    let calls = admitted.jobs.len();
+    let contract = admitted.case.waits() && admitted.case.kernel.manifest.overlap;
+    let one_by_one = how.schedules().is_some_and(|schedules| schedules.complete.is_some());
+    let apart = !admitted.overlaps || one_by_one;
+    match contract {
+        _ if calls == 1 => None,
+        false => Some(NotProved::HostBarrier),
+        true => (1..calls)
+            .any(|call| apart || !follows_at_once(admitted, call))
+            .then_some(NotProved::CallsOverlap),
+    }
 }
 
 fn has_gaps(admitted: &Admitted<'_>, problem: &Problem) -> bool {

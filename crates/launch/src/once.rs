@@ -27,6 +27,7 @@ pub(crate) fn watched(problem: &Problem, plan: &HeapPlan, call: usize) -> Vec<Wa
         let place = move |row: u64| {
             (0..view.shape.n).map(move |column| WatchedByte {
                 rank,
+                call: 0,
                 offset: view.row_bytes(row, column..column + 1).start,
             })
         };

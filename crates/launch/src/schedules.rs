@@ -66,13 +66,15 @@ impl Interleaves {
 
 /// The executor's turn for a switch.
 fn turn(switch: &Switch) -> Turn {
-    let thread = |KernelThread { rank, block, thread }| ThreadId { rank, block, thread };
+    let thread =
+        |KernelThread { rank, call, block, thread }| ThreadId { rank, call, block, thread };
     Turn { after: switch.after.map(|(after, steps)| (thread(after), steps)), to: thread(switch.to) }
 }
 
 /// The switch for an executor's turn in a call.
 pub(crate) fn switch(call: usize, turn: &Turn) -> Switch {
-    let thread = |ThreadId { rank, block, thread }| KernelThread { rank, block, thread };
+    let thread =
+        |ThreadId { rank, call, block, thread }| KernelThread { rank, call, block, thread };
     Switch {
         call,
         after: turn.after.map(|(after, steps)| (thread(after), steps)),

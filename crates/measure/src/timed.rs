@@ -74,8 +74,7 @@ impl<'a> Timed<'a> {
     /// # Errors
     /// No rank process can be had.
     pub fn reserve(&self, ranks: &mut dyn Ranks) -> Result<(), PoolError> {
-        let Admitted { case, plan, .. } = &self.admitted;
-        ranks.reserve(case.problem.world, plan.bytes, self.admitted.processes())
+        self.admitted.reserve(ranks)
     }
 
     /// Runs all iterations once, with the data of a seed.
@@ -122,7 +121,7 @@ impl<'a> Timed<'a> {
         let mut case = self.admitted.case.clone();
         case.problem.seed = seed;
         let admitted = Admitted { case: &case, ..self.admitted.clone() };
-        let knobs = Knobs { timing, ..Knobs::new(self.order.clone()) };
+        let knobs = Knobs { timing, overlap: false, ..Knobs::new(self.order.clone()) };
         attempt(&admitted, &knobs, ranks)
     }
 

@@ -80,8 +80,8 @@ pub struct Running {
 
 impl From<ipc::RunningThread> for Running {
     fn from(running: ipc::RunningThread) -> Running {
-        let ipc::RunningThread { rank, block, thread, site } = running;
-        Running { thread: simt::ThreadId { rank: Rank(rank), block, thread }, site }
+        let ipc::RunningThread { rank, call, block, thread, site } = running;
+        Running { thread: simt::ThreadId { rank: Rank(rank), call, block, thread }, site }
     }
 }
 

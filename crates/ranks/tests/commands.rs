@@ -2,7 +2,7 @@
 //! panic.
 
 use collectives::Rank;
-use device::{Caches, Fault, Interleaving, Launch, WatchedByte};
+use device::{Borders, Caches, Fault, Interleave, Interleaving, Launch, WatchedByte};
 use ipc::HeapHandle;
 use ipc::frames::{Inbox, receive, send};
 use kernels::Argument;
@@ -41,11 +41,25 @@ fn argument() -> impl Strategy<Value = Argument> {
 }
 
 fn launch() -> impl Strategy<Value = Launch> {
-    let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+    let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
     (rank(), numbers, vec(argument(), 0..5)).prop_map(|(rank, numbers, arguments)| {
-        let (entry, grid, threads, shared_bytes) = numbers;
-        Launch { rank, entry, grid, threads, shared_bytes, arguments }
+        let (call, entry, grid, threads, shared_bytes) = numbers;
+        Launch { rank, call, entry, grid, threads, shared_bytes, arguments }
     })
+}
+
+fn interleaving() -> impl Strategy<Value = Interleaving> {
+    let ranges = vec(any::<std::ops::Range<u64>>(), 0..3);
+    let borders = (any::<u32>(), any::<u64>(), ranges, vec(rank(), 0..3)).prop_map(
+        |(calls, part_bytes, touched, idle)| Borders { calls, part_bytes, touched, idle },
+    );
+    let at_once = (proptest::option::of(borders), any::<u64>(), any::<[bool; 2]>()).prop_map(
+        |(borders, seed, [race, weak])| {
+            let (resident_blocks, plan) = (4, Interleave::Seed);
+            Interleaving::CoResident { borders, resident_blocks, seed, plan, race, weak }
+        },
+    );
+    prop_oneof![Just(Interleaving::Sequential), at_once]
 }
 
 fn command() -> impl Strategy<Value = Command> {
@@ -55,7 +69,11 @@ fn command() -> impl Strategy<Value = Command> {
     );
     let start = (any::<u32>(), any::<u32>())
         .prop_map(|(ready_at, inside_at)| Start { ready_at, inside_at });
-    let byte = (rank(), any::<u64>()).prop_map(|(rank, offset)| WatchedByte { rank, offset });
+    let byte = (rank(), any::<u64>(), any::<u32>()).prop_map(|(rank, offset, call)| WatchedByte {
+        rank,
+        offset,
+        call,
+    });
     let caches = prop_oneof![Just(Caches::Cold), Just(Caches::Warm)];
     let how = (proptest::option::of(start), proptest::option::of(caches));
     let launch = (vec(launch(), 0..4), how, vec(byte, 0..4));
@@ -63,8 +81,7 @@ fn command() -> impl Strategy<Value = Command> {
         prepare.prop_map(|((hosted, alone, heaps, heap_bytes), (gaps, object, symbols))| {
             Command::Prepare { hosted, alone, heaps, heap_bytes, gaps, object, symbols }
         }),
-        launch.prop_map(|(launches, (start, timed), watched)| {
-            let interleaving = Interleaving::Sequential;
+        (launch, interleaving()).prop_map(|((launches, (start, timed), watched), interleaving)| {
             Command::Launch { launches, interleaving, start, watched, timed }
         }),
         any::<u64>().prop_map(|bytes| Command::Copy { bytes }),

@@ -93,7 +93,16 @@ fn launch(rank: u32, module: &Module, threads: u32, start: usize) -> RankLaunch<
     let rank_bytes = rank.to_le_bytes();
     let values = values.iter().map(|value| &value[..]).chain([&rank_bytes[..]]);
     let parameters = Parameters::new(values);
-    RankLaunch { rank: Rank(rank), module, entry: 0, grid: 1, threads, shared_bytes: 0, parameters }
+    RankLaunch {
+        rank: Rank(rank),
+        call: 0,
+        module,
+        entry: 0,
+        grid: 1,
+        threads,
+        shared_bytes: 0,
+        parameters,
+    }
 }
 
 fn object() -> Vec<u8> {

@@ -41,6 +41,7 @@ fn main() {
     // One launch a rank: a block of one thread, with the arguments as bytes, in order.
     let launch = |rank: u32, [own, peer]: [u64; 2]| RankLaunch {
         rank: Rank(rank),
+        call: 0,
         module: &modules[rank as usize],
         entry: 0,
         grid: 1,

@@ -13,6 +13,9 @@
 //! * and it returns an [`Outcome`]: how the run ended ([`End`]), what each rank's kernel recorded
 //!   about its launch, and what no GPU would have let pass (`run/`).
 //!
+//! Several launches of one rank are calls that follow each other as on a stream ([`run_calls`]): a call
+//! begins when the rank's own call before has ended, and a [`Host`] acts in between.
+//!
 //! A run uses one OS thread, whatever the number of ranks, and depends on nothing but its
 //! arguments: the same object, schedule and memory give the same run. A block's threads begin on
 //! one fiber, one after another; only a thread that suspends (at a barrier, a wait or a place to
@@ -42,8 +45,8 @@ pub use observe::{
     Operation, Order, Race, RaceKind, Races, Scope, ThreadId, Write, shared_memory_at,
 };
 pub use run::{
-    Divergence, End, OpenWait, Outcome, RankLaunch, RankOutcome, STACK_BYTES, Side, Unexplored,
-    Violation, ViolationKind, Wait, Waiting, fault, run,
+    Divergence, End, Host, OpenWait, Outcome, RankLaunch, RankOutcome, STACK_BYTES, Side,
+    Unexplored, Violation, ViolationKind, Wait, Waiting, fault, run, run_calls,
 };
 pub use schedule::{
     Branch, CHANGES, Directed, Explorer, Exploring, Idle, Live, Look, Places, Ready, Recorded,

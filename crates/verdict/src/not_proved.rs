@@ -37,6 +37,11 @@ pub enum NotProved {
         /// How many of them failed.
         failed: usize,
     },
+    /// Calls that overlap: whoever calls this kernel waits for all ranks between calls, by its manifest or because
+    /// it does not wait for peers itself.
+    HostBarrier,
+    /// Calls that overlap: between some calls all ranks waited for each other, though the kernel does not need it.
+    CallsOverlap,
     /// That relaxed and volatile accesses may become visible late.
     LateVisibility,
     /// What a kernel does whose wait ends after more looks than were tried.
@@ -80,6 +85,8 @@ impl fmt::Display for NotProved {
             | NotProved::WriteOnce
             | NotProved::Gaps
             | NotProved::ConcurrentRanks
+            | NotProved::HostBarrier
+            | NotProved::CallsOverlap
             | NotProved::LateVisibility
             | NotProved::LongWaits
             | NotProved::ProgramsWord => f.write_str(self.topic()),
@@ -106,6 +113,10 @@ impl NotProved {
             NotProved::OrdersBeyond(_) => "orders of ranks",
             NotProved::SchedulesBeyond(_) => "schedules",
             NotProved::OtherInterleavings | NotProved::OtherDelays { .. } => "interleavings",
+            NotProved::HostBarrier => {
+                "calls without a host barrier in between (the kernel's contract has one)"
+            }
+            NotProved::CallsOverlap => "calls that overlap (all ranks waited between some of them)",
             NotProved::LateVisibility => "late visibility of relaxed and volatile accesses",
             NotProved::LongWaits => "waits that give up after more than 65536 looks",
             NotProved::ProgramsWord => "that the program launched what it says (it says so itself)",

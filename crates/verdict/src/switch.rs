@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct KernelThread {
     /// Its rank in the world.
     pub rank: Rank,
-    /// Its block in the grid.
+    /// Its call, counted from that of the switch.
+    pub call: u32,
+    /// Its block in the grid; [`KernelThread::HOST`] for the rank's host, which lets the call begin.
     pub block: u32,
     /// Its index in the block.
     pub thread: u32,
@@ -20,7 +22,7 @@ pub struct KernelThread {
 /// A place at which another thread goes on than would by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
-    /// The call of the case, from 0.
+    /// The call of the case, from 0; the first of those that ran together.
     pub call: usize,
     /// The thread that ran last and the number of its steps so far; absent at the start of the call.
     pub after: Option<(KernelThread, u32)>,
@@ -33,10 +35,23 @@ pub struct Switch {
 #[error("`{0}` is no switch such as 0:r1b0t3@12>r0b0t5")]
 pub struct SwitchError(String);
 
-/// `r1b0t3`: rank 1, block 0, thread 3.
+impl KernelThread {
+    /// The block of a rank's host: no grid has so many.
+    pub const HOST: u32 = u32::MAX;
+}
+
+/// `r1b0t3`: rank 1, block 0, thread 3; `r1c2b0t3` two calls later, `r1c2host` the rank's host there.
 impl fmt::Display for KernelThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "r{}b{}t{}", self.rank, self.block, self.thread)
+        let KernelThread { rank, call, block, thread } = self;
+        write!(f, "r{rank}")?;
+        if *call > 0 {
+            write!(f, "c{call}")?;
+        }
+        match *block {
+            KernelThread::HOST => f.write_str("host"),
+            block => write!(f, "b{block}t{thread}"),
+        }
     }
 }
 
@@ -72,10 +87,20 @@ fn parse(text: &str) -> Option<Switch> {
 }
 
 fn kernel_thread(text: &str) -> Option<KernelThread> {
-    let (rank, rest) = text.strip_prefix('r')?.split_once('b')?;
-    let (block, thread) = rest.split_once('t')?;
-    let rank = Rank(rank.parse().ok()?);
-    Some(KernelThread { rank, block: block.parse().ok()?, thread: thread.parse().ok()? })
+    let (rank, rest) = number(text.strip_prefix('r')?)?;
+    let (rank, (call, rest)) =
+        (Rank(rank), rest.strip_prefix('c').map_or(Some((0, rest)), number)?);
+    if rest == "host" {
+        return Some(KernelThread { rank, call, block: KernelThread::HOST, thread: 0 });
+    }
+    let (block, thread) = rest.strip_prefix('b')?.split_once('t')?;
+    Some(KernelThread { rank, call, block: block.parse().ok()?, thread: thread.parse().ok()? })
+}
+
+/// The number that a text begins with, and what follows it.
+fn number(text: &str) -> Option<(u32, &str)> {
+    let (number, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    Some((number.parse().ok()?, rest))
 }
 
 /// Switches as the command line takes them: `0:r1b0t3@12>r0b0t5,1:>r0b0t1`, or `none`.
@@ -103,7 +128,13 @@ mod tests {
 
     #[test]
     fn switches_are_read_as_they_are_written() {
-        for text in ["0:r1b0t3@12>r0b7t5", "3:>r10b0t0", "0:>r0b0t0,1:r1b0t0@1>r0b0t1", "none"] {
+        for text in [
+            "0:r1b0t3@12>r0b7t5",
+            "3:>r10b0t0",
+            "0:r1c2b0t3@4>r0c1host",
+            "0:>r0b0t0,1:r1b0t0@1>r0b0t1",
+            "none",
+        ] {
             assert_eq!(show_switches(&switches_of(text).expect("switches")), text);
         }
         for text in [

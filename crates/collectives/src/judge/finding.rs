@@ -21,6 +21,7 @@ pub enum FindingKind {
     InputModified,
     WorkspaceMismatch,
     IdleRankModified,
+    ChangedAfterEnd,
     OrderDependent,
     DataRace,
     PacketOverwrite,

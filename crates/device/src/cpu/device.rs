@@ -7,14 +7,15 @@ use std::os::fd::BorrowedFd;
 use collectives::Rank;
 use ipc::HeapHandle;
 use simt::{
-    Delay, Directed, End, Exploring, Idle, LastWriters, Log, Module, ModuleError, NoObserver,
+    Delay, Directed, End, Exploring, Host, Idle, LastWriters, Log, Module, ModuleError, NoObserver,
     Observer, Outcome, Parameters, Races, RankLaunch, Recorded, Recorder, Schedule, Seeded,
-    Sequential, Switches,
+    Sequential, Switches, run_calls,
 };
 
 use super::arguments::ArgumentPages;
 use super::caches;
 use super::heap::{self, MappedHeap, heap_address};
+use super::hosts::Hosts;
 use crate::arguments::bind;
 use crate::{
     Caches, Device, DeviceError, Interleave, Interleaving, Launch, Launched, Measured, Watch,
@@ -95,25 +96,30 @@ impl Device for CpuDevice {
     ) -> Result<Launched, DeviceError> {
         let parameters = self.bind(launches)?;
         let mut rank_launches = self.rank_launches(launches, parameters)?;
-        let quiet = |(outcome, recorded)| Launched {
-            outcome,
-            writes: Vec::new(),
-            races: Vec::new(),
-            flags: Vec::new(),
-            recorded,
-            measured: None,
+        let borders = match &interleaving {
+            Interleaving::CoResident { borders, .. } => borders.clone(),
+            Interleaving::Sequential => None,
         };
-        Ok(match Watch::of(&interleaving, watched) {
-            Watch::Nothing => quiet(self.run(&mut rank_launches, interleaving, &mut NoObserver)?),
+        let mut hosts = borders.as_ref().map(|borders| Hosts::new(borders, launches, &self.heaps));
+        let host = hosts.as_mut().map(|hosts| hosts as &mut dyn Host);
+        let quiet = |(outcome, recorded)| Launched {
+            recorded,
+            outcome,
+            ..Launched::unobserved(Vec::new())
+        };
+        let launched = match Watch::of(&interleaving, watched) {
+            Watch::Nothing => {
+                quiet(self.run(&mut rank_launches, host, interleaving, &mut NoObserver)?)
+            }
             Watch::Writers(bytes) => {
                 let mut writers = LastWriters::of(self.addresses(bytes)?);
-                let ran = self.run(&mut rank_launches, interleaving, &mut writers)?;
+                let ran = self.run(&mut rank_launches, host, interleaving, &mut writers)?;
                 Launched { writes: writers.writes(), ..quiet(ran) }
             }
             Watch::Delay(late, time) => {
                 let own = self.heaps.get(&launches[0].rank).map_or(0..0, MappedHeap::range);
                 let mut delay = Delay::new(late, time, heap::ADDRESSES, own);
-                let ran = self.run(&mut rank_launches, interleaving, &mut delay)?;
+                let ran = self.run(&mut rank_launches, host, interleaving, &mut delay)?;
                 delay.returned();
                 quiet(ran)
             }
@@ -122,14 +128,16 @@ impl Device for CpuDevice {
                     Some(seed) => Races::with_late_stores(heap::ADDRESSES, seed),
                     None => Races::new(heap::ADDRESSES),
                 };
-                let ran = self.run(&mut rank_launches, interleaving, &mut races)?;
+                let ran = self.run(&mut rank_launches, host, interleaving, &mut races)?;
                 let flags = match ran.0.end {
                     End::Finished => Vec::new(),
                     End::Deadlock(_) => races.flags(),
                 };
                 Launched { flags, races: races.into_found(), ..quiet(ran) }
             }
-        })
+        };
+        let changed = hosts.map_or(Ok(Vec::new()), Hosts::finish)?;
+        Ok(Launched { changed, ..launched })
     }
 
     fn time(
@@ -154,7 +162,7 @@ impl Device for CpuDevice {
         begin();
         for part in parts {
             let started = caches::now();
-            let (outcome, _) = self.run(part, interleaving.clone(), &mut NoObserver)?;
+            let (outcome, _) = self.run(part, None, interleaving.clone(), &mut NoObserver)?;
             times.extend(std::iter::repeat_n(started..caches::now(), part.len()));
             match &mut whole {
                 Some(whole) => whole.append(outcome),
@@ -201,6 +209,7 @@ impl CpuDevice {
             let module = self.modules.get(&launch.rank);
             Ok(RankLaunch {
                 rank: launch.rank,
+                call: launch.call,
                 module: module.ok_or(DeviceError::NoRank(launch.rank, "object"))?,
                 entry: launch.entry as usize,
                 grid: launch.grid,
@@ -212,12 +221,12 @@ impl CpuDevice {
         launches.iter().zip(parameters).map(of).collect()
     }
 
-    /// Where bytes of heaps are mapped in this process.
-    fn addresses(&self, bytes: &[WatchedByte]) -> Result<Vec<usize>, DeviceError> {
+    /// Where bytes of heaps are mapped in this process, each with its rank and the call in which it is watched.
+    fn addresses(&self, bytes: &[WatchedByte]) -> Result<Vec<(usize, Rank, u32)>, DeviceError> {
         let address = |byte: &WatchedByte| {
             let heap = self.heaps.get(&byte.rank);
             let heap = heap.ok_or(DeviceError::NoRank(byte.rank, "heap"))?;
-            Ok((heap.address() + byte.offset) as usize)
+            Ok(((heap.address() + byte.offset) as usize, byte.rank, byte.call))
         };
         bytes.iter().map(address).collect()
     }
@@ -226,6 +235,7 @@ impl CpuDevice {
     fn run(
         &self,
         launches: &mut [RankLaunch<'_>],
+        host: Option<&mut dyn Host>,
         interleaving: Interleaving,
         observer: &mut dyn Observer,
     ) -> Result<(Outcome, Option<Recorded>), ModuleError> {
@@ -235,14 +245,14 @@ impl CpuDevice {
             }
             Interleaving::Sequential => {
                 let mut sequential = Sequential { idle: self.idle };
-                return Ok((simt::run(launches, &mut sequential, observer)?, None));
+                return Ok((run_calls(launches, host, &mut sequential, observer)?, None));
             }
         };
         let mut seeded = Seeded::new(seed, resident_blocks, self.idle, heap::ADDRESSES);
         let mut directed;
         let schedule: &mut dyn Schedule = match plan {
             Interleave::Seed | Interleave::Late(..) => {
-                return Ok((simt::run(launches, &mut seeded, observer)?, None));
+                return Ok((run_calls(launches, host, &mut seeded, observer)?, None));
             }
             Interleave::Recorded => &mut seeded,
             Interleave::Turns(turns) => {
@@ -257,13 +267,13 @@ impl CpuDevice {
                     false => Switches::Accesses(heap::ADDRESSES),
                 };
                 let mut exploring = Exploring::new(branch, resident_blocks, switches);
-                let outcome = simt::run(launches, &mut exploring, observer)?;
+                let outcome = run_calls(launches, host, &mut exploring, observer)?;
                 return Ok((outcome, Some(exploring.into_recorded())));
             }
         };
         let (mut recorder, mut log) =
             (Recorder::new(schedule), Log::new(observer, heap::ADDRESSES));
-        let outcome = simt::run(launches, &mut recorder, &mut log)?;
+        let outcome = run_calls(launches, host, &mut recorder, &mut log)?;
         let (turns, events) = (recorder.into_turns(), log.into_events());
         Ok((outcome, Some(Recorded { turns, events, ..Recorded::default() })))
     }

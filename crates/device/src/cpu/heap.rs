@@ -9,6 +9,7 @@ use std::os::fd::BorrowedFd;
 
 use collectives::Rank;
 use collectives::rank::MAX_WORLD;
+use rustix::io::{pread, pwrite};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mprotect, munmap};
 
 use crate::DeviceError;
@@ -45,6 +46,8 @@ pub fn heap_at(address: u64, viewer: Rank) -> Option<(Rank, u64)> {
 /// A heap at its place in a rank process.
 #[derive(Debug)]
 pub(crate) struct MappedHeap {
+    /// The memory file, open as long as the process lives.
+    fd: BorrowedFd<'static>,
     address: u64,
     /// Bytes that are mapped.
     capacity: u64,
@@ -55,7 +58,7 @@ pub(crate) struct MappedHeap {
 
 impl MappedHeap {
     pub(crate) fn new(
-        fd: BorrowedFd<'_>,
+        fd: BorrowedFd<'static>,
         address: u64,
         bytes: u64,
     ) -> Result<MappedHeap, DeviceError> {
@@ -74,7 +77,7 @@ impl MappedHeap {
         // heaps, and the kernel refuses if something is mapped there.
         unsafe { mmap(address as *mut _, capacity as usize, protection, flags, fd, 0) }
             .map_err(|e| DeviceError::system("mapping a heap at its address", &e))?;
-        let mut heap = MappedHeap { address, capacity, bytes: capacity, gaps: Vec::new() };
+        let mut heap = MappedHeap { fd, address, capacity, bytes: capacity, gaps: Vec::new() };
         heap.resize(bytes)?;
         Ok(heap)
     }
@@ -128,6 +131,52 @@ impl MappedHeap {
         Ok(())
     }
 
+    /// Copies all accessible bytes to `at` in the memory file.
+    pub(super) fn keep(&self, at: u64) -> Result<(), DeviceError> {
+        for part in self.backed() {
+            let offset = at + (part.start as u64 - self.address);
+            // SAFETY: accessible bytes of this heap's own mapping, of which the system makes a copy; any
+            // bytes are valid.
+            let bytes = unsafe { std::slice::from_raw_parts(part.start as *const u8, part.len()) };
+            whole(bytes.len(), |done| pwrite(self.fd, &bytes[done..], offset + done as u64))?;
+        }
+        Ok(())
+    }
+
+    /// Copies what stands behind `at` in the memory file to the same part of the heap.
+    pub(super) fn restore(&self, part: &Range<u64>, at: u64) -> Result<(), DeviceError> {
+        let (start, length) = (self.address + part.start, (part.end - part.start) as usize);
+        // SAFETY: accessible bytes of this heap's own mapping, which the system fills; the launches of this
+        // process stand still.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(start as *mut u8, length) };
+        whole(length, |done| pread(self.fd, &mut bytes[done..], at + part.start + done as u64))
+    }
+
+    /// The first byte of a part that differs from what stands behind `at` in the memory file: its offset, what
+    /// stands there, and what stands in the heap.
+    pub(super) fn first_difference(
+        &self,
+        part: &Range<u64>,
+        at: u64,
+    ) -> Result<Option<(u64, u8, u8)>, DeviceError> {
+        const CHUNK: usize = 1 << 16;
+        let mut kept = vec![0; CHUNK];
+        for start in part.clone().step_by(CHUNK) {
+            let length = (part.end - start).min(CHUNK as u64) as usize;
+            whole(length, |done| {
+                pread(self.fd, &mut kept[done..length], at + start + done as u64)
+            })?;
+            // SAFETY: accessible bytes of this heap's own mapping; the launches of this process stand still,
+            // and any bytes are valid.
+            let now =
+                unsafe { std::slice::from_raw_parts((self.address + start) as *const u8, length) };
+            if let Some(index) = now.iter().zip(&kept).position(|(now, kept)| now != kept) {
+                return Ok(Some((start + index as u64, kept[index], now[index])));
+            }
+        }
+        Ok(None)
+    }
+
     fn protect(&self, range: Range<u64>, flags: MprotectFlags) -> Result<(), DeviceError> {
         if range.is_empty() {
             return Ok(());
@@ -137,6 +186,23 @@ impl MappedHeap {
         unsafe { mprotect(start, (range.end - range.start) as usize, flags) }
             .map_err(|e| DeviceError::system("protecting a heap's end", &e))
     }
+}
+
+/// Moves `length` bytes by a system call that moves some of them behind those that are done.
+fn whole(
+    length: usize,
+    mut step: impl FnMut(usize) -> rustix::io::Result<usize>,
+) -> Result<(), DeviceError> {
+    let mut done = 0;
+    while done < length {
+        match step(done) {
+            Ok(0) => return Err(DeviceError::system("a heap's memory file", &"it is too short")),
+            Ok(moved) => done += moved,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(DeviceError::system("a heap's memory file", &error)),
+        }
+    }
+    Ok(())
 }
 
 impl Drop for MappedHeap {

@@ -4,6 +4,7 @@ mod arguments;
 mod caches;
 mod device;
 mod heap;
+mod hosts;
 
 pub use arguments::trap;
 pub use device::CpuDevice;

@@ -262,7 +262,10 @@ impl Device for GpuDevice {
         self.clear(launches)?;
         match interleaving {
             Interleaving::Sequential => self.one_after_another(launches)?,
-            Interleaving::CoResident { .. } => self.at_once(launches)?,
+            Interleaving::CoResident { borders: Some(_), .. } => {
+                return Err(DeviceError::system("a launch", &"a GPU's calls do not overlap yet"));
+            }
+            Interleaving::CoResident { borders: None, .. } => self.at_once(launches)?,
         }
         Ok(Launched::unobserved(self.outcomes(launches)?))
     }
@@ -300,6 +303,7 @@ impl GpuDevice {
     pub(super) fn outcomes(&self, launches: &[Launch]) -> Result<Vec<RankOutcome>, DeviceError> {
         let ranks = launches.iter().map(|launch| {
             Ok(RankOutcome {
+                call: launch.call,
                 rank: launch.rank,
                 // The driver says that the whole grid ended.
                 threads_finished: u64::from(launch.grid) * u64::from(launch.threads),

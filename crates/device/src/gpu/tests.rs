@@ -14,12 +14,13 @@ use crate::{Caches, Device, DeviceError, DriverError, Fault, Interleave, Interle
 const GRANULE: u64 = 2 << 20;
 
 fn launch(rank: u32, arguments: Vec<Argument>) -> Launch {
-    Launch { rank: Rank(rank), entry: 0, grid: 4, threads: 32, shared_bytes: 0, arguments }
+    Launch { rank: Rank(rank), call: 0, entry: 0, grid: 4, threads: 32, shared_bytes: 0, arguments }
 }
 
 fn at_once() -> Interleaving {
     let plan = Interleave::Seed;
-    Interleaving::CoResident { resident_blocks: 4, seed: 0, plan, race: false, weak: false }
+    let (borders, race, weak) = (None, false, false);
+    Interleaving::CoResident { borders, resident_blocks: 4, seed: 0, plan, race, weak }
 }
 
 fn kernel_fault(fault: Fault) -> DriverError {

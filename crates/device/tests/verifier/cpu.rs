@@ -135,6 +135,7 @@ impl VerifierDevice for CpuVerifier {
         let values: Vec<[u8; 8]> = arguments.iter().map(|value| value.to_le_bytes()).collect();
         let mut launch = [RankLaunch {
             rank: Rank(0),
+            call: 0,
             module: &self.module,
             entry: number,
             grid: blocks,

@@ -55,6 +55,11 @@ pub struct Manifest {
     /// Whether input may lie in output, where the collective allows it.
     #[serde(default = "yes")]
     pub in_place: bool,
+    /// Whether a rank may begin its next call when its own call has ended, as on a stream, whatever its peers do.
+    /// Where not, whoever calls the kernel waits for all ranks in between. Kernels that do not wait for peers
+    /// are called so anyway.
+    #[serde(default = "yes")]
+    pub overlap: bool,
     /// Which ops it can do; all of them where it is not said.
     #[schemars(with = "Option<Vec<String>>")]
     pub ops: Option<Vec<Op>>,

@@ -17,6 +17,8 @@ pub struct Knobs {
     pub seed: u64,
     /// Which of the interleavings that the seed leaves open.
     pub interleaves: Interleaves,
+    /// Whether a rank's next call begins when its own has ended, where the kernel bears that.
+    pub overlap: bool,
     /// Whose writers are wanted.
     pub watch: Watch,
     /// How launches are timed; absent where they are not.
@@ -48,7 +50,7 @@ impl Knobs {
     /// The first seed's own schedule of ranks in this order; nothing is watched.
     pub fn new(order: Vec<Rank>) -> Knobs {
         let (interleaves, watch) = (Interleaves::seed(), Watch::Nothing);
-        Knobs { order, seed: 0, interleaves, watch, timing: None }
+        Knobs { order, seed: 0, interleaves, overlap: true, watch, timing: None }
     }
 
     /// Whether heaps are compared after call number `call` of so many.

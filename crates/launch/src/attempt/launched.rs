@@ -7,7 +7,8 @@ use verdict::{Effective, LaunchWitness};
 use super::ran::Ran;
 use crate::admit::Admitted;
 
-/// Checks a launch that went well so far, and notes in `ran` what it was.
+/// Checks the launches of calls that ran together from `call` on and went well so far, and notes in `ran` what
+/// they were.
 pub(super) fn check(admitted: &Admitted<'_>, call: usize, outcomes: &[Outcome], ran: &mut Ran) {
     if !admitted.alone() {
         let apart = apart(admitted, call, ran);
@@ -15,16 +16,17 @@ pub(super) fn check(admitted: &Admitted<'_>, call: usize, outcomes: &[Outcome], 
     }
     for outcome in outcomes.iter().filter(|outcome| outcome.end == End::Finished) {
         for rank in &outcome.ranks {
+            let call = call + rank.call as usize;
             let (finding, effective) = as_asked(admitted, call, rank);
             ran.findings.extend(finding);
-            ran.calls.last_mut().expect("a call was launched").effective = Some(effective);
+            ran.calls[call].effective = Some(effective);
         }
     }
 }
 
 /// Processes that were not inside the kernel at one time; kernels that wait must have been.
 fn apart(admitted: &Admitted<'_>, call: usize, ran: &mut Ran) -> Option<Finding> {
-    let of_call = ran.calls.last_mut()?;
+    let of_call = &mut ran.calls[call];
     let last_in = of_call.inside.iter().map(|inside| inside.start).max()?;
     let first_out = of_call.inside.iter().map(|inside| inside.end).min()?;
     let overlapped = last_in <= first_out;

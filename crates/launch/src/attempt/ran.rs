@@ -19,8 +19,8 @@ pub struct Ran {
     pub calls: Vec<CallRan>,
     /// A hash of the interleavings of all calls.
     pub schedule_hash: u64,
-    /// How they went, by call, where the knobs ask for it.
-    pub recorded: Vec<Recorded>,
+    /// How they went, where the knobs ask for it: the first of the calls that ran together, and the record.
+    pub recorded: Vec<(usize, Recorded)>,
     /// Waits that may end by themselves, of which not every end was tried, in words; with what was not.
     pub open_waits: Vec<(Unexplored, String)>,
     /// The threads that the findings of the last launch are about.

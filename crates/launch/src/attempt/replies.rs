@@ -11,7 +11,7 @@ use super::ranks::Ranks;
 use crate::admit::Admitted;
 use crate::tell::{sanitizer, trace};
 
-/// Takes the replies to a launch into `ran`, and gives the outcomes of those that ran to their end.
+/// Takes the replies to launches of calls that ran together from `call` on into `ran`, and gives the outcomes of those that ran to their end.
 ///
 /// # Errors
 /// The ranks do not fit the device at once.
@@ -31,13 +31,18 @@ pub(super) fn hear<'a>(
             Ok(Reply::Finished(launched)) => {
                 ran.findings.extend(context.outcome(&launched.outcome, &launched.flags));
                 ran.findings.extend(launched.races.iter().map(|race| context.race(race)));
+                // What a call has spoilt, later ones only pass on.
+                let changed = launched.changed.iter().min_by_key(|byte| byte.call);
+                ran.findings.extend(changed.map(|byte| context.changed(byte)));
                 let open = launched.outcome.open_waits.iter();
                 ran.open_waits.extend(open.map(|wait| (wait.why, context.open_wait(wait))));
                 ran.schedule_hash = mix(ran.schedule_hash ^ launched.outcome.schedule_hash);
                 ran.involved = trace::involved(&launched);
-                ran.recorded.extend(launched.recorded);
+                ran.recorded.extend(launched.recorded.map(|recorded| (call, recorded)));
                 ran.writes = launched.writes;
-                if let (Some(measured), Some(of_call)) = (launched.measured, ran.calls.last_mut()) {
+                if let (Some(measured), Some(of_call)) =
+                    (launched.measured, ran.calls.get_mut(call))
+                {
                     of_call.measured.push(measured);
                 }
                 outcomes.push(launched.outcome);

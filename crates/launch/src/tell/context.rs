@@ -20,7 +20,7 @@ pub struct Context<'a> {
     pub problem: &'a Problem,
     /// Its heaps' layout.
     pub plan: &'a HeapPlan,
-    /// The call that was launched, from 0.
+    /// The call that was launched, from 0; the first of those that ran together.
     pub call: usize,
     /// The object, for lines.
     pub object: &'a Path,
@@ -43,12 +43,12 @@ impl Context<'_> {
     /// A thread at an instruction, where its line is known.
     pub fn writer(&self, thread: ThreadId, site: Option<usize>) -> Option<Writer> {
         let line = self.line(site?)?;
-        let ThreadId { rank, block, thread } = thread;
+        let ThreadId { rank, block, thread, .. } = thread;
         Some(Writer { file: line.file, line: line.line, rank, block, thread })
     }
 
     pub(crate) fn at(&self, thread: ThreadId, site: Option<usize>) -> String {
-        let ThreadId { rank, block, thread: index } = thread;
+        let ThreadId { rank, block, thread: index, .. } = thread;
         let line = site.and_then(|site| self.line(site));
         let line = line.map_or(String::new(), |line| format!(" at {line}"));
         format!("rank {rank} block {block} thread {index}{line}")
@@ -163,6 +163,7 @@ impl Context<'_> {
     /// What a lost process means.
     pub fn lost(&self, loss: &Loss) -> Finding {
         let rank = self.rank_of(loss);
+        let call = loss.running.map_or(self.call, |running| self.call_of(running.thread));
         let running = loss.running.map(|Running { thread, site }| self.at(thread, site));
         let site = loss.running.and_then(|running| running.site);
         let place = running.clone().unwrap_or_else(|| loss.phase.describe().into());
@@ -214,10 +215,10 @@ impl Context<'_> {
             text += &format!("; it printed: {}", printed.join(" / "));
         }
         let subject = match rank {
-            Some(rank) => format!("rank {rank}, call {}: {text}", self.call),
-            None => format!("the process of all ranks, call {}: {text}", self.call),
+            Some(rank) => format!("rank {rank}, call {call}: {text}"),
+            None => format!("the process of all ranks, call {call}: {text}"),
         };
-        let mut finding = Finding::event(kind, rank, Some(self.call), subject);
+        let mut finding = Finding::event(kind, rank, Some(call), subject);
         if let (FindingKind::OutOfBounds, Some(running), Some(address)) =
             (kind, loss.running, loss.address)
         {
@@ -288,7 +289,8 @@ impl Context<'_> {
             other.thread,
         );
         let kind = FindingKind::BarrierDivergence;
-        let mut finding = Finding::event(kind, Some(thread.rank), Some(self.call), text);
+        let call = self.call_of(thread);
+        let mut finding = Finding::event(kind, Some(thread.rank), Some(call), text);
         finding.writer = self.writer(thread, Some(site));
         Some(finding)
     }

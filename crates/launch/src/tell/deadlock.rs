@@ -30,7 +30,8 @@ impl Context<'_> {
         let text = format!("no thread can go on: {}{more}{hint}", lines[..shown].join("; "));
         let first = waiting.first();
         let rank = first.map(|waiting| waiting.thread.rank);
-        let mut finding = Finding::event(FindingKind::Deadlock, rank, Some(self.call), text);
+        let call = first.map_or(self.call, |waiting| self.call_of(waiting.thread));
+        let mut finding = Finding::event(FindingKind::Deadlock, rank, Some(call), text);
         finding.writer = first.and_then(|first| self.writer(first.thread, Some(first.site)));
         if let Some(first) = first.filter(|first| !flags.is_empty() && first.wait == Wait::Memory) {
             finding.detail(DetailLabel::WaitsAt, self.at(first.thread, Some(first.site)));

@@ -3,6 +3,7 @@
 mod addresses;
 mod context;
 mod deadlock;
+mod hosts;
 mod lines;
 mod races;
 pub(crate) mod sanitizer;

@@ -55,14 +55,19 @@ impl Context<'_> {
             RaceKind::Overwrite => FindingKind::PacketOverwrite,
             RaceKind::Plain | RaceKind::MixedSize | RaceKind::Scope => FindingKind::DataRace,
         };
-        let mut finding = Finding::event(kind, rank, Some(self.call), sentence);
-        finding.place = heap.map(|(_, offset)| self.place(offset));
+        let context = self.of(second.thread);
+        let mut finding = Finding::event(kind, rank, Some(context.call), sentence);
+        finding.place = heap.map(|(_, offset)| context.place(offset));
         finding.writer = [first, second]
             .into_iter()
-            .find(|access| writes(access))
+            .find(|access| writes(access) && !access.thread.is_host())
             .and_then(|access| self.writer(access.thread, Some(access.site)));
         for access in [first, second] {
-            finding.detail(label(access), self.tell(access));
+            let told = match access.thread.is_host() {
+                true => self.tell_host(access),
+                false => self.tell(access),
+            };
+            finding.detail(label(access), told);
         }
         if let Some(flag) = &race.flag {
             let text = format!(
@@ -83,7 +88,7 @@ impl Context<'_> {
 
     /// `rank 0 block 0 thread 3   one_shot.hip:41   staging[i] = v;   plain, 2 bytes, to rank 1's heap`
     fn tell(&self, access: &Access) -> String {
-        let simt::ThreadId { rank, block, thread } = access.thread;
+        let simt::ThreadId { rank, block, thread, .. } = access.thread;
         let line = self.line(access.site);
         let place = line.as_ref().map_or_else(|| "?".into(), ToString::to_string);
         let code = line.and_then(|line| self.code(&line)).unwrap_or_default();
@@ -134,6 +139,7 @@ impl Context<'_> {
             Missing::OneSize => {
                 "atomics of different sizes give no order, not even among themselves".into()
             }
+            Missing::Flag if let Some(why) = self.why_host(race) => why,
             Missing::Flag
                 if other.thread.rank == one.thread.rank
                     && one.thread.block == other.thread.block =>
@@ -206,13 +212,14 @@ fn label(access: &Access) -> DetailLabel {
 }
 
 fn who(access: &Access) -> String {
-    format!("rank {}", access.thread.rank)
+    let host = if access.thread.is_host() { "'s host" } else { "" };
+    format!("rank {}{host}", access.thread.rank)
 }
 
 /// The other thread, as far as the rank does not say it already.
 fn again(access: &Access, other: &Access) -> String {
     let Access { thread, .. } = access;
-    match thread.rank == other.thread.rank {
+    match thread.rank == other.thread.rank && !thread.is_host() {
         true => format!("its block {} thread {}", thread.block, thread.thread),
         false => who(access),
     }
@@ -221,6 +228,7 @@ fn again(access: &Access, other: &Access) -> String {
 fn whose_write(access: &Access, other: &Access) -> String {
     match access.thread.rank == other.thread.rank {
         true => format!("the write of {}", again(access, other)),
+        false if access.thread.is_host() => format!("the write of {}", who(access)),
         false => format!("rank {}'s write", access.thread.rank),
     }
 }

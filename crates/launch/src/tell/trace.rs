@@ -59,10 +59,15 @@ impl Context<'_> {
                 (Act::Barrier, _) | (_, None) => String::new(),
                 (_, Some(line)) => line.to_string(),
             };
-            let ThreadId { rank, block, thread } = thread;
-            let what = self.what(next);
+            let ThreadId { rank, block, thread: number, .. } = thread;
+            let call = self.call_of(*thread);
+            let (block, number) = match thread.is_host() {
+                true => ("host".to_owned(), String::new()),
+                false => (block.to_string(), number.to_string()),
+            };
+            let what = self.what(next, call);
             rows.push(format!(
-                "{:>6}{:>6}{block:>7}{thread:>8}   {line:<24}  {what}",
+                "{:>6}{:>6}{block:>7}{number:>8}   {line:<24}  {what}",
                 step + 1,
                 rank.0
             ));
@@ -79,12 +84,14 @@ impl Context<'_> {
         shown
     }
 
-    fn what(&self, next: &Next) -> String {
+    fn what(&self, next: &Next, call: usize) -> String {
         let (operation, order, scope) = match next.act {
             Act::Barrier => return "has met its block at a barrier".into(),
             Act::WaveBarrier => return "has met its wave at a barrier".into(),
             Act::Fence(order, scope) => return format!("fence {}", order_and_scope(order, scope)),
             Act::Begin => return "begins".into(),
+            Act::CallEnds => return format!("reads what call {call} has left"),
+            Act::CallBegins => return format!("has written what call {call} begins with"),
             Act::Look => return "waits".into(),
             Act::Tile => return "ends a tile".into(),
             Act::Access(operation, order, scope) => (operation, order, scope),

@@ -54,8 +54,9 @@ impl Context<'_> {
                 (FindingKind::OutOfBounds, format!("{} {bytes} bytes, {place}", access(*stores)))
             }
         };
-        let text = format!("rank {rank}, call {}: {at} {what}", self.call);
-        let mut finding = Finding::event(kind, Some(rank), Some(self.call), text);
+        let call = self.call_of(*thread);
+        let text = format!("rank {rank}, call {call}: {at} {what}");
+        let mut finding = Finding::event(kind, Some(rank), Some(call), text);
         finding.writer = self.writer(*thread, *site);
         finding
     }

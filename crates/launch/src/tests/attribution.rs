@@ -41,7 +41,7 @@ fn the_writer_of_a_wrong_byte_is_asked_for(
     let (problem, plan) = (&setting.case.problem, &setting.case.plan);
     let offset = plan.output(problem, &problem.calls[0]).start;
     drop(result);
-    assert_eq!(asked_for, [vec![], vec![WatchedByte { rank: Rank(0), offset }]]);
+    assert_eq!(asked_for, [vec![], vec![WatchedByte { rank: Rank(0), offset, call: 0 }]]);
 }
 
 impl Setting {

@@ -25,10 +25,16 @@ fn watched(findings: &[Finding]) -> Vec<WatchedByte> {
 }
 
 fn byte_of(finding: &Finding) -> Option<WatchedByte> {
-    // Races name their accesses themselves.
-    let told = [FindingKind::Unwritten, FindingKind::DataRace, FindingKind::PacketOverwrite];
+    // Races name their accesses themselves, and what comes after the end of a call is not watched.
+    let told = [
+        FindingKind::Unwritten,
+        FindingKind::DataRace,
+        FindingKind::PacketOverwrite,
+        FindingKind::ChangedAfterEnd,
+    ];
     let place = finding.place.as_ref().filter(|_| !told.contains(&finding.kind))?;
-    Some(WatchedByte { rank: finding.rank?, offset: place.offset })
+    let call = finding.call.unwrap_or(0) as u32;
+    Some(WatchedByte { rank: finding.rank?, offset: place.offset, call })
 }
 
 /// Attempts the case of `findings` once more, logical and built to report its accesses, with the same

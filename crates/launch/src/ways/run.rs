@@ -21,11 +21,11 @@ pub fn run(
     ranks: &mut dyn Ranks,
     tally: &mut Tally,
 ) -> Result<(), PoolError> {
-    let Admitted { case, config, plan, .. } = admitted;
+    let Admitted { case, config, .. } = admitted;
     let share = config.budget.take(admitted.heap_bytes);
     let _share = share.expect("checked against the whole budget");
     tally.result.source.sha256 = source_sha256(admitted);
-    ranks.reserve(case.problem.world, plan.bytes, admitted.processes())?;
+    admitted.reserve(ranks)?;
     let orders = Orders::new(&case.problem, admitted.heap_bytes, effort(admitted));
     let first = &orders.list[0];
     match (admitted.mode, admitted.together) {

@@ -65,8 +65,10 @@ pub fn shrink(
     };
     let knobs = shrinker.knobs(seed, kept.as_deref());
     let ran = shrinker.run(&knobs)?;
-    let call = ran.recorded.len().saturating_sub(1);
-    let events = ran.recorded.last().map(|recorded| recorded.events.clone()).unwrap_or_default();
+    let (call, events) = match ran.recorded.last() {
+        Some((call, recorded)) => (*call, recorded.events.clone()),
+        None => (0, Vec::new()),
+    };
     let trace = admitted.context(call).trace(&events, &ran.involved);
     let mut tally = Tally::new(case, Mode::Logical, config);
     tally.result.replay.under(seed, kept.clone());
@@ -101,8 +103,7 @@ impl Shrinker<'_, '_> {
 
     fn run(&mut self, knobs: &Knobs) -> Result<Ran, PoolError> {
         self.runs += 1;
-        let Admitted { case, plan, .. } = self.admitted;
-        self.ranks.reserve(case.problem.world, plan.bytes, 1)?;
+        self.admitted.reserve(self.ranks)?;
         let ran = attempt(self.admitted, knobs, self.ranks)?;
         if ran.findings.iter().any(|finding| loses_process(finding.kind)) {
             self.ranks.stop();

@@ -18,7 +18,8 @@ pub(super) fn run(
 ) -> Result<(), PoolError> {
     match admit(admitted.case, Mode::Logical, admitted.config, Observe::Always) {
         Ok(observed) => {
-            let knobs = Knobs { watch: Watch::EveryOutput, ..Knobs::new(order.to_vec()) };
+            let knobs =
+                Knobs { overlap: false, watch: Watch::EveryOutput, ..Knobs::new(order.to_vec()) };
             tally.result.findings = attempt(&observed, &knobs, ranks)?.findings;
         }
         Err(refusal) => tally.refuse(refusal),

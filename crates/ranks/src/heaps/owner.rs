@@ -24,12 +24,19 @@ pub trait HeapOwner: std::fmt::Debug + Send {
     fn descriptors(&self) -> Vec<(BorrowedFd<'_>, i32)>;
     /// How a rank process opens the first `ranks` heaps, by rank.
     fn handles(&self, ranks: u32) -> Vec<HeapHandle>;
-    /// Fills every heap for a call.
+    /// Fills every heap for a call. `at` says where in a rank's memory, in bytes: 0 for the heap itself, and more
+    /// for what a rank's host writes there later. Heaps on a device have no such place.
     ///
     /// # Errors
     /// The device is lost.
-    fn fill(&mut self, problem: &Problem, plan: &HeapPlan, call: usize) -> Result<(), PoolError>;
-    /// What is wrong in the heaps after a call.
+    fn fill(
+        &mut self,
+        problem: &Problem,
+        plan: &HeapPlan,
+        call: usize,
+        at: u64,
+    ) -> Result<(), PoolError>;
+    /// What is wrong in the heaps after a call; `at` says where they stand, as in [`HeapOwner::fill`].
     ///
     /// # Errors
     /// The device is lost.
@@ -38,6 +45,7 @@ pub trait HeapOwner: std::fmt::Debug + Send {
         problem: &Problem,
         plan: &HeapPlan,
         call: usize,
+        at: u64,
     ) -> Result<Vec<Finding>, PoolError>;
     /// A copy of the first `bytes` bytes of a rank's heap.
     ///

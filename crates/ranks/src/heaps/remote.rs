@@ -130,7 +130,14 @@ impl HeapOwner for RemoteHeaps {
         self.handles[..ranks as usize].to_vec()
     }
 
-    fn fill(&mut self, problem: &Problem, plan: &HeapPlan, call: usize) -> Result<(), PoolError> {
+    fn fill(
+        &mut self,
+        problem: &Problem,
+        plan: &HeapPlan,
+        call: usize,
+        at: u64,
+    ) -> Result<(), PoolError> {
+        assert_eq!(at, 0, "a device's memory holds heaps and nothing behind them");
         let bytes = plan.bytes * u64::from(problem.world);
         match self.ask(&Ask::Fill { problem: Box::new(problem.clone()), call }, bytes)? {
             Answer::Filled => Ok(()),
@@ -143,7 +150,9 @@ impl HeapOwner for RemoteHeaps {
         problem: &Problem,
         plan: &HeapPlan,
         call: usize,
+        at: u64,
     ) -> Result<Vec<Finding>, PoolError> {
+        assert_eq!(at, 0, "a device's memory holds heaps and nothing behind them");
         let bytes = plan.bytes * u64::from(problem.world);
         match self.ask(&Ask::Compare { problem: Box::new(problem.clone()), call }, bytes)? {
             Answer::Compared(findings) => Ok(findings),

@@ -62,10 +62,17 @@ impl HeapOwner for SharedHeaps {
         (0..ranks as i32).map(|rank| HeapHandle::Memfd(FIRST_HEAP_FD + rank)).collect()
     }
 
-    fn fill(&mut self, problem: &Problem, plan: &HeapPlan, call: usize) -> Result<(), PoolError> {
+    fn fill(
+        &mut self,
+        problem: &Problem,
+        plan: &HeapPlan,
+        call: usize,
+        at: u64,
+    ) -> Result<(), PoolError> {
+        let part = at as usize..(at + plan.bytes) as usize;
         let heaps = self.heaps[..problem.world as usize].iter_mut();
         let mut heaps: Vec<&mut [u8]> =
-            heaps.map(|heap| &mut heap.bytes_mut()[..plan.bytes as usize]).collect();
+            heaps.map(|heap| &mut heap.bytes_mut()[part.clone()]).collect();
         image::fill(problem, plan, call, &mut heaps);
         Ok(())
     }
@@ -75,9 +82,11 @@ impl HeapOwner for SharedHeaps {
         problem: &Problem,
         plan: &HeapPlan,
         call: usize,
+        at: u64,
     ) -> Result<Vec<Finding>, PoolError> {
+        let part = at as usize..(at + plan.bytes) as usize;
         let heaps = self.heaps[..problem.world as usize].iter();
-        let heaps: Vec<&[u8]> = heaps.map(|heap| &heap.bytes()[..plan.bytes as usize]).collect();
+        let heaps: Vec<&[u8]> = heaps.map(|heap| &heap.bytes()[part.clone()]).collect();
         Ok(verify(problem, plan, call, &heaps))
     }
 

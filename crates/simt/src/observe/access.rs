@@ -1,6 +1,7 @@
 //! An access of memory: by which thread, of what kind, in what order, at what scope.
 
 use std::fmt;
+use std::str::FromStr;
 
 use collectives::Rank;
 use serde::{Deserialize, Serialize};
@@ -10,24 +11,72 @@ use serde::{Deserialize, Serialize};
 pub struct ThreadId {
     /// The rank that launched it.
     pub rank: Rank,
-    /// The index of its block in the grid.
+    /// The number of its call among those of the run, from 0.
+    pub call: u32,
+    /// The index of its block in the grid; [`ThreadId::HOST`] for the rank's host.
     pub block: u32,
     /// Its index in the block, from 0.
     pub thread: u32,
 }
 
 impl ThreadId {
-    /// A number that no other thread of a run has.
+    /// The block of a host: no grid has so many.
+    pub const HOST: u32 = u32::MAX;
+
+    /// The host of a rank, where it lets a call begin.
+    pub fn host(rank: Rank, call: u32) -> ThreadId {
+        ThreadId { rank, call, block: ThreadId::HOST, thread: 0 }
+    }
+
+    /// Whether it is a rank's host.
+    pub fn is_host(self) -> bool {
+        self.block == ThreadId::HOST
+    }
+
+    /// A number that no other thread of a run has: blocks have up to 1024 threads, and cases up to 4096
+    /// calls.
     pub(crate) fn key(self) -> u64 {
-        u64::from(self.rank.0) << 56 | u64::from(self.block) << 24 | u64::from(self.thread)
+        let thread = u64::from(self.call) << 12 | u64::from(self.thread);
+        u64::from(self.rank.0) << 56 | u64::from(self.block) << 24 | thread
     }
 }
 
-/// `r1b0t3`: rank 1, block 0, thread 3.
+/// `r1b0t3`: rank 1, block 0, thread 3; `r1c2b0t3` in call 2 of the run, `r1c2host` the rank's host there.
 impl fmt::Display for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ThreadId { rank, block, thread } = self;
-        write!(f, "r{rank}b{block}t{thread}")
+        let ThreadId { rank, call, block, thread } = self;
+        write!(f, "r{rank}")?;
+        if *call > 0 {
+            write!(f, "c{call}")?;
+        }
+        match self.is_host() {
+            true => f.write_str("host"),
+            false => write!(f, "b{block}t{thread}"),
+        }
+    }
+}
+
+impl FromStr for ThreadId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ThreadId, String> {
+        let thread = || -> Option<ThreadId> {
+            let rest = text.strip_prefix('r')?;
+            let (rank, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+            let rank = Rank(rank.parse().ok()?);
+            let (call, rest) = match rest.strip_prefix('c') {
+                Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?),
+                None => ("0", rest),
+            };
+            let call = call.parse().ok()?;
+            if rest == "host" {
+                return Some(ThreadId::host(rank, call));
+            }
+            let (block, thread) = rest.strip_prefix('b')?.split_once('t')?;
+            let (block, thread) = (block.parse().ok()?, thread.parse().ok()?);
+            Some(ThreadId { rank, call, block, thread })
+        };
+        thread().ok_or_else(|| format!("`{text}` is no thread such as r1b0t3 or r1c2b0t3"))
     }
 }
 
@@ -130,6 +179,11 @@ pub struct Access {
     pub address: usize,
     /// The number of bytes.
     pub size: u32,
-    /// The offset of the instruction in the object, in bytes.
+    /// The offset of the instruction in the object, in bytes; [`Access::NO_SITE`] for a host's.
     pub site: usize,
+}
+
+impl Access {
+    /// The site of what no instruction of a kernel does.
+    pub const NO_SITE: usize = usize::MAX;
 }

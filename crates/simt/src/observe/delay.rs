@@ -99,7 +99,7 @@ impl Observer for Delay {
         self.note(access);
     }
     fn fence(&mut self, _: ThreadId, _: Order, _: Scope, _: usize) {}
-    fn barrier(&mut self, _: Rank, _: u32, _: Range<u32>) {}
+    fn barrier(&mut self, _: Rank, _: u32, _: u32, _: Range<u32>) {}
     fn exit(&mut self, _: ThreadId) {}
     fn enters(&mut self, _: ThreadId) {}
     fn leaves(&mut self) -> Option<usize> {
@@ -128,7 +128,7 @@ mod tests {
             (Operation::Read, 40),
         ];
         let at = events.iter().position(|(operation, address)| {
-            let thread = ThreadId { rank: Rank(0), block: 0, thread: 0 };
+            let thread = ThreadId { rank: Rank(0), call: 0, block: 0, thread: 0 };
             let (order, scope, site) = (Order::Relaxed, Scope::System, 0);
             let (operation, address, size) = (*operation, *address, 4);
             delay.note(&Access { thread, operation, order, scope, address, size, site });

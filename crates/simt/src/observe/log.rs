@@ -64,11 +64,19 @@ impl Observer for Log<'_> {
         self.note(thread, Act::Fence(order, scope), site, 0, 0);
         self.observer.fence(thread, order, scope, site);
     }
-    fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>) {
+    fn barrier(&mut self, rank: Rank, call: u32, block: u32, threads: Range<u32>) {
         for thread in threads.clone() {
-            self.note(ThreadId { rank, block, thread }, Act::Barrier, 0, 0, 0);
+            self.note(ThreadId { rank, call, block, thread }, Act::Barrier, 0, 0, 0);
         }
-        self.observer.barrier(rank, block, threads);
+        self.observer.barrier(rank, call, block, threads);
+    }
+    fn call_ends(&mut self, rank: Rank, call: u32, read: &[Range<usize>]) {
+        self.note(ThreadId::host(rank, call), Act::CallEnds, 0, 0, 0);
+        self.observer.call_ends(rank, call, read);
+    }
+    fn call_begins(&mut self, rank: Rank, call: u32, written: &[Range<usize>]) {
+        self.note(ThreadId::host(rank, call), Act::CallBegins, 0, 0, 0);
+        self.observer.call_begins(rank, call, written);
     }
     fn exit(&mut self, thread: ThreadId) {
         self.observer.exit(thread);

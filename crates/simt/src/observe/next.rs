@@ -19,6 +19,10 @@ pub enum Act {
     Tile,
     /// It executes a fence.
     Fence(Order, Scope),
+    /// A rank's call has ended: its host reads what it left.
+    CallEnds,
+    /// A rank's next call begins: its host has written what it begins with.
+    CallBegins,
     /// It makes this access of memory.
     Access(Operation, Order, Scope),
 }

@@ -22,9 +22,14 @@ pub trait Observer {
     fn fence(&mut self, thread: ThreadId, order: Order, scope: Scope, site: usize);
     /// Threads of a block have met at a barrier: those of `threads`, the whole block or one wave of
     /// it, that have not returned.
-    fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>);
+    fn barrier(&mut self, rank: Rank, call: u32, block: u32, threads: Range<u32>);
     /// A thread has returned.
     fn exit(&mut self, thread: ThreadId);
+    /// A rank's call has ended, and its host is about to read these addresses: whatever the call's threads
+    /// stored must be visible.
+    fn call_ends(&mut self, _rank: Rank, _call: u32, _read: &[Range<usize>]) {}
+    /// A rank's call that follows another one is about to begin, and its host to write these addresses.
+    fn call_begins(&mut self, _rank: Rank, _call: u32, _written: &[Range<usize>]) {}
     /// A thread is about to begin or to go on.
     fn enters(&mut self, thread: ThreadId);
     /// The running thread has given way. An observer that delays stores returns the address of one
@@ -49,7 +54,7 @@ impl Observer for NoObserver {
     fn access(&mut self, _: &Access) {}
     fn atomic(&mut self, _: &Access) {}
     fn fence(&mut self, _: ThreadId, _: Order, _: Scope, _: usize) {}
-    fn barrier(&mut self, _: Rank, _: u32, _: Range<u32>) {}
+    fn barrier(&mut self, _: Rank, _: u32, _: u32, _: Range<u32>) {}
     fn exit(&mut self, _: ThreadId) {}
     fn enters(&mut self, _: ThreadId) {}
     fn leaves(&mut self) -> Option<usize> {

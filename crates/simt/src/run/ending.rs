@@ -26,7 +26,7 @@ impl Engine<'_, '_> {
     /// What the run left.
     pub(super) fn into_outcome(mut self, end: End) -> Outcome {
         for (_, block) in &self.blocks {
-            self.shared.note_overrun(self.launches[block.launch].rank, block);
+            self.shared.note_overrun(&self.launches[block.launch], block);
         }
         for fiber in self.fibers.drain() {
             self.stacks.give_back(fiber.into_stack());
@@ -34,11 +34,12 @@ impl Engine<'_, '_> {
         let ranks = self
             .launches
             .iter()
-            .zip(&self.finished)
-            .map(|(launch, finished)| RankOutcome {
+            .zip(self.finished.iter().zip(&self.records))
+            .map(|(launch, (finished, record))| RankOutcome {
                 rank: launch.rank,
+                call: launch.call,
                 threads_finished: *finished,
-                record: launch.module.record(),
+                record: *record,
             })
             .collect();
         self.stacks.keep();

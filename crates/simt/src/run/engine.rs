@@ -19,8 +19,10 @@ use super::quiescence::Quiescence;
 use super::residency::Residency;
 use super::shared::Shared;
 use super::stack::{STACK_BYTES, StackPool};
+use super::streams::Host;
 use super::waiters::Waiters;
 use crate::object::abi::{WAVE, kind};
+use crate::object::launch_record::LaunchRecord;
 use crate::observe::access::ThreadId;
 use crate::schedule::contract::{Idle, Ready, Schedule, Task};
 
@@ -34,8 +36,10 @@ pub(super) const EVERYWHERE: Range<usize> = 0..usize::MAX;
 pub(super) struct Engine<'a, 'b> {
     pub(super) launches: &'a [RankLaunch<'b>],
     arguments: Vec<Vec<*mut c_void>>,
+    /// What stands between launches of a rank; absent where each has one.
+    pub(super) host: Option<&'a mut dyn Host>,
     pub(super) shared: &'a Shared,
-    residency: Residency,
+    pub(super) residency: Residency,
     pub(super) blocks: Slab<Block>,
     pub(super) fibers: Slab<Fiber>,
     pub(super) ready: VecDeque<Ready>,
@@ -57,6 +61,8 @@ pub(super) struct Engine<'a, 'b> {
     pub(super) open_waits: Vec<OpenWait>,
     /// Threads finished, by launch.
     pub(super) finished: Vec<u64>,
+    /// What kernels wrote about their launches, by launch; absent also where one has not ended.
+    pub(super) records: Vec<Option<LaunchRecord>>,
     pub(super) stacks: StackPool,
 }
 
@@ -65,6 +71,7 @@ impl<'a, 'b> Engine<'a, 'b> {
     pub(super) fn new(
         launches: &'a [RankLaunch<'b>],
         arguments: Vec<Vec<*mut c_void>>,
+        host: Option<&'a mut dyn Host>,
         shared: &'a Shared,
         schedule: &dyn Schedule,
     ) -> Engine<'a, 'b> {
@@ -74,10 +81,12 @@ impl<'a, 'b> Engine<'a, 'b> {
             progress: false,
             hash: 0,
             steps: 0,
-            residency: Residency::new(launches.iter().map(|launch| launch.grid)),
+            residency: Residency::new(launches),
             finished: vec![0; launches.len()],
+            records: vec![None; launches.len()],
             launches,
             arguments,
+            host,
             shared,
             blocks: Slab::new(),
             fibers: Slab::new(),
@@ -179,7 +188,7 @@ impl<'a, 'b> Engine<'a, 'b> {
         }
     }
 
-    fn resume_later(&mut self, fiber: usize) {
+    pub(super) fn resume_later(&mut self, fiber: usize) {
         self.bounded.retain(|waiting| !matches!(waiting.task, Task::GiveUp(f) if f == fiber));
         let thread = self.fibers[fiber].id();
         self.ready.push_back(Ready { thread, task: Task::Resume(fiber) });
@@ -201,8 +210,8 @@ impl<'a, 'b> Engine<'a, 'b> {
     fn begin_later(&mut self, id: usize) {
         let block = &self.blocks[id];
         block.progress.begins.set(true);
-        let rank = self.launches[block.launch].rank;
-        let thread = ThreadId { rank, block: block.index, thread: block.progress.next.get() };
+        let RankLaunch { rank, call, .. } = self.launches[block.launch];
+        let thread = ThreadId { rank, call, block: block.index, thread: block.progress.next.get() };
         self.ready.push_back(Ready { thread, task: Task::Begin(id) });
     }
 
@@ -217,25 +226,31 @@ impl<'a, 'b> Engine<'a, 'b> {
     }
 
     fn step(&mut self, next: Ready) {
-        let id = match next.task {
-            Task::Begin(block) => self.begin(block),
-            Task::Resume(fiber) | Task::GiveUp(fiber) => fiber,
+        let (id, suspension) = match next.task {
+            Task::Begin(block) => {
+                let fiber = self.begin(block);
+                (fiber, self.go_on(fiber, false))
+            }
+            Task::Resume(fiber) => (fiber, self.go_on(fiber, true)),
+            Task::GiveUp(fiber) => (fiber, self.look_until_it_gives_up(fiber)),
+            Task::Launch(launch) => {
+                self.count_step(next.thread, usize::MAX);
+                return self.launch_begins(launch);
+            }
         };
         let block = self.fibers[id].block;
-        let suspension = match next.task {
-            Task::Begin(_) => self.go_on(id, false),
-            Task::Resume(_) => self.go_on(id, true),
-            Task::GiveUp(_) => self.look_until_it_gives_up(id),
-        };
         let (suspension, bounded) = self.look_again(id, suspension);
-        let site = suspension.map_or(usize::MAX, |suspension| suspension.site);
-        self.steps += 1;
-        self.hash = mix(self.hash ^ mix(next.thread.key()) ^ site as u64);
+        self.count_step(next.thread, suspension.map_or(usize::MAX, |suspension| suspension.site));
         match suspension {
             None => self.fiber_ends(id),
             Some(suspension) => self.suspend(id, suspension, bounded),
         }
         self.block_goes_on(block);
+    }
+
+    fn count_step(&mut self, thread: ThreadId, site: usize) {
+        self.steps += 1;
+        self.hash = mix(self.hash ^ mix(thread.key()) ^ site as u64);
     }
 
     /// Lets a fiber go on until it suspends, or its last thread has returned. `entered` says that one
@@ -261,7 +276,7 @@ impl<'a, 'b> Engine<'a, 'b> {
 
     fn fiber_ends(&mut self, id: usize) {
         let fiber = self.fibers.remove(id);
-        let ThreadId { rank, block, thread } = fiber.id();
+        let ThreadId { rank, block, thread, .. } = fiber.id();
         let stack = fiber.into_stack();
         assert!(
             stack.is_whole(),
@@ -308,7 +323,7 @@ impl<'a, 'b> Engine<'a, 'b> {
     }
 
     /// A thread got further, which is more than a write: states from before cannot come again.
-    fn note_progress(&mut self) {
+    pub(super) fn note_progress(&mut self) {
         self.shared.progress.set(true);
         self.quiescence.forget();
         self.shared.ask_for(&self.shared.reported);
@@ -333,17 +348,20 @@ impl<'a, 'b> Engine<'a, 'b> {
     fn block_ends(&mut self, id: usize) {
         let block = self.blocks.remove(id);
         self.finished[block.launch] += u64::from(block.progress.threads);
-        self.shared.note_overrun(self.launches[block.launch].rank, &block);
-        self.residency.ended(block.launch);
+        self.shared.note_overrun(&self.launches[block.launch], &block);
+        if self.residency.ended(block.launch) {
+            self.launch_ends(block.launch);
+        }
     }
 
     /// Releases the waves of which all threads that still run have met.
     fn release_waves(&mut self, id: usize) {
         let block = &mut self.blocks[id];
-        let (rank, index) = (self.launches[block.launch].rank, block.index);
+        let RankLaunch { rank, call, .. } = self.launches[block.launch];
+        let index = block.index;
         let released = block.leave_wave_barriers();
         for (threads, _) in &released {
-            self.shared.observe(|observer| observer.barrier(rank, index, threads.clone()));
+            self.shared.observe(|observer| observer.barrier(rank, call, index, threads.clone()));
         }
         for fiber in released.into_iter().flat_map(|(_, fibers)| fibers) {
             self.resume_later(fiber);
@@ -362,8 +380,9 @@ impl<'a, 'b> Engine<'a, 'b> {
         {
             self.divergences.push(Divergence { one, other });
         }
-        let (rank, threads) = (self.launches[*launch].rank, progress.threads);
-        self.shared.observe(|observer| observer.barrier(rank, *index, 0..threads));
+        let RankLaunch { rank, call, .. } = self.launches[*launch];
+        let threads = progress.threads;
+        self.shared.observe(|observer| observer.barrier(rank, call, *index, 0..threads));
         for fiber in fibers {
             self.resume_later(fiber);
         }

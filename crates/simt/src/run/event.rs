@@ -25,7 +25,12 @@ pub(crate) extern "C-unwind" fn on_event(
     // SAFETY: `Shared` lives until `run` returns.
     let shared = unsafe { &*link.shared };
     let event = Event {
-        thread: ThreadId { rank: link.rank, block: thread.block.x, thread: thread.thread.x },
+        thread: ThreadId {
+            rank: link.rank,
+            call: link.call,
+            block: thread.block.x,
+            thread: thread.thread.x,
+        },
         what,
         address: address as usize,
         shared_offset: (address as usize)

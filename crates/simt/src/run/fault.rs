@@ -142,9 +142,10 @@ pub(crate) fn waits(site: usize) {
 
 /// Notes who runs next. Between two threads the last one still counts as running: a hang is in
 /// the kernel, also while the executor looks for a thread that can go on.
-pub(crate) fn running(ThreadId { rank: Rank(rank), block, thread }: ThreadId) {
+pub(crate) fn running(ThreadId { rank: Rank(rank), call, block, thread }: ThreadId) {
     let Some(record) = record() else { return };
     record.rank.store(rank, Ordering::Relaxed);
+    record.call.store(call, Ordering::Relaxed);
     record.block.store(block, Ordering::Relaxed);
     record.thread.store(thread, Ordering::Relaxed);
     record.in_kernel.store(1, Ordering::Relaxed);

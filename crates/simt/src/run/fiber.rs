@@ -32,6 +32,7 @@ pub(super) struct Link {
     /// Below this address nothing of the kernel's lies on the stack while the fiber is suspended.
     pub(super) frame: Cell<usize>,
     pub(super) rank: Rank,
+    pub(super) call: u32,
     pub(super) object_base: usize,
     pub(super) shared: *const Shared,
 }
@@ -124,6 +125,7 @@ impl Fiber {
             buffer,
             frame: Cell::new(0),
             rank: launch.rank,
+            call: launch.call,
             object_base: launch.module.image().start,
             shared,
         });
@@ -158,7 +160,8 @@ impl Fiber {
 
     /// The thread that runs on it.
     pub(super) fn id(&self) -> ThreadId {
-        ThreadId { rank: self.link.rank, block: self.thread.block.x, thread: self.thread.thread.x }
+        let Link { rank, call, .. } = *self.link;
+        ThreadId { rank, call, block: self.thread.block.x, thread: self.thread.thread.x }
     }
 
     /// Whether it looks where it has looked before, and might be switched there.
@@ -219,7 +222,8 @@ impl ThreadLoop {
             // `rc_now`; while the fiber runs, only this loop writes its index.
             let id = unsafe {
                 (*self.thread).thread.x = thread;
-                ThreadId { rank: link.rank, block: (*self.thread).block.x, thread }
+                let Link { rank, call, .. } = *link;
+                ThreadId { rank, call, block: (*self.thread).block.x, thread }
             };
             link.last_atomics.set(Polled::default());
             fault::running(id);

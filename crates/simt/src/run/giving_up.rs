@@ -133,7 +133,7 @@ fn is_same_wait(one: &Suspension, other: &Suspension) -> bool {
 /// What a ready thread does first.
 pub(super) fn first_of(fibers: &Slab<Fiber>, ready: &Ready) -> Next {
     match ready.task {
-        Task::Begin(_) => Next::BEGIN,
+        Task::Begin(_) | Task::Launch(_) => Next::BEGIN,
         Task::Resume(fiber) | Task::GiveUp(fiber) => {
             fibers.get(fiber).map_or(Next::BEGIN, Fiber::next)
         }

@@ -11,6 +11,7 @@ use super::event::on_event;
 use super::fault;
 use super::outcome::Outcome;
 use super::shared::Shared;
+use super::streams::Host;
 use crate::object::abi;
 use crate::object::module::{Module, ModuleError};
 use crate::object::parameters::Parameters;
@@ -20,8 +21,10 @@ use crate::schedule::contract::{Live, Schedule, Switches};
 /// One rank's launch of one entry of an object.
 #[derive(Debug)]
 pub struct RankLaunch<'a> {
-    /// The rank that launches. No two launches of a run have the same one.
+    /// The rank that launches.
     pub rank: Rank,
+    /// The number of its call among those of the run, from 0. A rank's launches are in order of their calls.
+    pub call: u32,
     /// The rank's own copy of the object: copies share no device globals.
     pub module: &'a Module,
     /// The index of the entry in the object's table, in the order in which the build was given the
@@ -37,13 +40,27 @@ pub struct RankLaunch<'a> {
     pub parameters: Parameters,
 }
 
-/// Runs the launches until every thread has returned or no thread can go on.
+/// Runs one launch a rank until every thread has returned or no thread can go on.
 ///
 /// # Errors
 /// A launch does not fit its object. What the kernels do wrong is no error, but stands in the
 /// outcome.
 pub fn run(
     launches: &mut [RankLaunch<'_>],
+    schedule: &mut dyn Schedule,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, ModuleError> {
+    run_calls(launches, None, schedule, observer)
+}
+
+/// Runs any number of launches a rank: each begins when the rank's launch before has ended and `host`, without
+/// which each rank has one, has done its part. Calls of several launches a rank need a schedule in which all ranks live.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_calls(
+    launches: &mut [RankLaunch<'_>],
+    host: Option<&mut dyn Host>,
     schedule: &mut dyn Schedule,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ModuleError> {
@@ -77,7 +94,9 @@ pub fn run(
         },
     };
     shared.ask_for(&shared.reported);
-    let mut engine = Engine::new(launches, arguments, &shared, schedule);
+    // Borrowed for no longer than the engine lives.
+    let host = host.map(|host| -> &mut dyn Host { host });
+    let mut engine = Engine::new(launches, arguments, host, &shared, schedule);
     let end = engine.run(schedule);
     shared.observe(|observer| observer.settle());
     Ok(engine.into_outcome(end))

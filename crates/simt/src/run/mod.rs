@@ -15,11 +15,13 @@ mod quiescence;
 mod residency;
 mod shared;
 mod stack;
+mod streams;
 mod violation;
 mod waiters;
 mod waiting;
 
-pub use launch::{RankLaunch, run};
+pub use launch::{RankLaunch, run, run_calls};
 pub use outcome::{Divergence, End, OpenWait, Outcome, RankOutcome, Unexplored, Wait, Waiting};
 pub use stack::STACK_BYTES;
+pub use streams::Host;
 pub use violation::{Side, Violation, ViolationKind};

@@ -13,6 +13,8 @@ use crate::observe::access::ThreadId;
 pub struct RankOutcome {
     /// The rank.
     pub rank: Rank,
+    /// The number of its call among those of the run, from 0.
+    pub call: u32,
     /// The number of threads that returned.
     pub threads_finished: u64,
     /// What the kernel wrote about its launch; absent where it wrote nothing.

@@ -1,10 +1,13 @@
 //! Which blocks are admitted: as many of each launch as the schedule lets live at once.
 
+use super::launch::RankLaunch;
 use crate::schedule::contract::Live;
 
 /// One launch's blocks.
 #[derive(Debug)]
 struct Blocks {
+    /// Whether it has begun: not before the rank's launch before has ended.
+    open: bool,
     grid: u32,
     /// The next block that has not been admitted.
     next: u32,
@@ -15,7 +18,7 @@ struct Blocks {
 impl Blocks {
     fn admit(&mut self) -> Option<u32> {
         let block = self.next;
-        (block < self.grid).then(|| {
+        (self.open && block < self.grid).then(|| {
             self.next += 1;
             self.resident += 1;
             block
@@ -34,9 +37,22 @@ pub(super) struct Residency {
 }
 
 impl Residency {
-    /// No block of these grids has been admitted.
-    pub(super) fn new(grids: impl Iterator<Item = u32>) -> Residency {
-        Residency { launches: grids.map(|grid| Blocks { grid, next: 0, resident: 0 }).collect() }
+    /// No block has been admitted. The first launch of every rank has begun.
+    pub(super) fn new(launches: &[RankLaunch<'_>]) -> Residency {
+        let follows = |at: usize| launches[..at].iter().any(|one| one.rank == launches[at].rank);
+        let grids = launches.iter().enumerate().map(|(at, launch)| (!follows(at), launch.grid));
+        Residency::of(grids)
+    }
+
+    /// Launches that have begun or not, with their grids.
+    fn of(launches: impl Iterator<Item = (bool, u32)>) -> Residency {
+        let blocks = |(open, grid)| Blocks { open, grid, next: 0, resident: 0 };
+        Residency { launches: launches.map(blocks).collect() }
+    }
+
+    /// A launch begins.
+    pub(super) fn open(&mut self, launch: usize) {
+        self.launches[launch].open = true;
     }
 
     /// The next block to admit, as (launch, block), where at most `resident` blocks of a launch
@@ -61,9 +77,11 @@ impl Residency {
         begun.find_map(|(launch, blocks)| Some((launch, blocks.admit()?)))
     }
 
-    /// An admitted block of a launch has ended.
-    pub(super) fn ended(&mut self, launch: usize) {
-        self.launches[launch].resident -= 1;
+    /// An admitted block of a launch has ended. Returns whether it was the last one.
+    pub(super) fn ended(&mut self, launch: usize) -> bool {
+        let blocks = &mut self.launches[launch];
+        blocks.resident -= 1;
+        blocks.have_ended()
     }
 }
 
@@ -73,7 +91,7 @@ mod tests {
 
     #[test]
     fn launches_follow_each_other_where_one_rank_lives_at_a_time() {
-        let mut residency = Residency::new([2, 1].into_iter());
+        let mut residency = Residency::of([(true, 2), (true, 1)].into_iter());
         assert_eq!(residency.admit(1, Live::OneRank), Some((0, 0)));
         assert_eq!(residency.admit(1, Live::OneRank), None);
         // The resident block waits for another one.
@@ -87,8 +105,19 @@ mod tests {
 
     #[test]
     fn all_launches_are_filled_where_all_ranks_live() {
-        let mut residency = Residency::new([3, 1].into_iter());
+        let mut residency = Residency::of([(true, 3), (true, 1)].into_iter());
         let admitted = std::iter::from_fn(|| residency.admit(2, Live::AllRanks));
         assert_eq!(admitted.collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn a_launch_that_follows_another_begins_when_it_is_told() {
+        let mut residency = Residency::of([(true, 1), (false, 1)].into_iter());
+        assert_eq!(residency.admit(4, Live::AllRanks), Some((0, 0)));
+        assert_eq!(residency.admit(4, Live::AllRanks), None);
+        assert!(residency.ended(0));
+        assert_eq!(residency.admit(4, Live::AllRanks), None);
+        residency.open(1);
+        assert_eq!(residency.admit(4, Live::AllRanks), Some((1, 0)));
     }
 }

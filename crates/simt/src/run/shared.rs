@@ -3,9 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use collectives::Rank;
-
 use super::block::Block;
+use super::launch::RankLaunch;
 use super::outcome::LISTED;
 use super::violation::{Violation, ViolationKind};
 use crate::object::abi;
@@ -58,14 +57,15 @@ impl Shared {
     }
 
     /// Notes what a block wrote beside its shared memory, if no access was seen to do it.
-    pub(super) fn note_overrun(&self, rank: Rank, block: &Block) {
+    pub(super) fn note_overrun(&self, launch: &RankLaunch<'_>, block: &Block) {
         let seen =
             |violation: &Violation| matches!(violation.what, ViolationKind::OutsideShared { .. });
         if self.violations.borrow().iter().any(seen) {
             return;
         }
         if let Some(what) = block.shared.overrun() {
-            let thread = ThreadId { rank, block: block.index, thread: 0 };
+            let RankLaunch { rank, call, .. } = *launch;
+            let thread = ThreadId { rank, call, block: block.index, thread: 0 };
             self.add_violation(Violation { thread, site: None, what });
         }
     }

@@ -46,6 +46,8 @@ pub(crate) enum Task {
     Resume(usize),
     /// Look at what it waits for until it stops waiting, though nothing changed.
     GiveUp(usize),
+    /// The host of a rank lets its next launch begin.
+    Launch(usize),
 }
 
 /// A thread that can go on.

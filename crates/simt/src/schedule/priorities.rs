@@ -135,7 +135,8 @@ mod tests {
             let come = draw(4) + usize::from(ready.is_empty());
             for _ in 0..come.min(away.len()) {
                 let thread = away.swap_remove(draw(away.len()));
-                let thread = ThreadId { rank: Rank(thread % 3), block: thread % 2, thread };
+                let thread =
+                    ThreadId { rank: Rank(thread % 3), call: 0, block: thread % 2, thread };
                 ready.push_back(Ready { thread, task: Task::Resume(0) });
             }
             let pick = priorities.pick(&ready);

@@ -8,7 +8,6 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 
-use collectives::Rank;
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Idle, Live, Look, Ready, Schedule, Switches};
@@ -43,21 +42,14 @@ impl FromStr for Turn {
         let (after, to) = text.split_once('>').ok_or_else(wrong)?;
         let after = match after.split_once('@') {
             Some((thread, steps)) => {
-                let thread = thread_id(thread).ok_or_else(wrong)?;
+                let thread = thread.parse().map_err(|_| wrong())?;
                 Some((thread, steps.parse().map_err(|_| wrong())?))
             }
             None if after.is_empty() => None,
             None => return Err(wrong()),
         };
-        Ok(Turn { after, to: thread_id(to).ok_or_else(wrong)? })
+        Ok(Turn { after, to: to.parse().map_err(|_| wrong())? })
     }
-}
-
-fn thread_id(text: &str) -> Option<ThreadId> {
-    let (rank, rest) = text.strip_prefix('r')?.split_once('b')?;
-    let (block, thread) = rest.split_once('t')?;
-    let rank = Rank(rank.parse().ok()?);
-    Some(ThreadId { rank, block: block.parse().ok()?, thread: thread.parse().ok()? })
 }
 
 /// The index of the thread that goes on without a turn.
@@ -138,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_read_as_it_is_written() {
-        for text in ["r1b0t3@12>r0b7t5", ">r10b0t0"] {
+        for text in ["r1b0t3@12>r0b7t5", ">r10b0t0", "r1c2b0t3@4>r0c1host"] {
             assert_eq!(text.parse::<Turn>().expect("a turn").to_string(), text);
         }
         for text in ["", "r1b0t3@12", "r1b0t3>r0b0t0", "r1b0t3@>r0b0t0", "r1t3@1>r0b0t0", ">r0b0"] {

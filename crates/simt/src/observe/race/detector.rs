@@ -8,7 +8,7 @@ use collectives::Rank;
 use super::clock::Epoch;
 use super::conflict::{forget_releases, is_known, race_kind};
 use super::history::{self, Flag, Missing, Race, RaceKind};
-use super::shadow::{Class, FlagStore, GRANULE, Packet, Record, Shadow};
+use super::shadow::{Class, FlagStore, GRANULE, HostAccess, Packet, Record, Shadow};
 use super::synchronise::{acquire, release};
 use super::threads::{Threads, index};
 use super::weak::Weak;
@@ -112,6 +112,38 @@ impl Races {
                 self.check_cell(granule, slot, record);
             }
             from = to;
+        }
+    }
+
+    /// A rank's host reads or writes all bytes of some ranges.
+    fn host_accesses(&mut self, rank: Rank, call: u32, ranges: &[Range<usize>], writes: bool) {
+        self.time += 1;
+        let slot = self.threads.slot(ThreadId::host(rank, 0));
+        let epoch = self.threads.get(slot).epoch;
+        let class = Class { writes, atomic: None };
+        let access = Access {
+            thread: ThreadId::host(rank, call),
+            operation: if writes { Operation::Write } else { Operation::Read },
+            order: Order::Relaxed,
+            scope: Scope::System,
+            address: 0,
+            size: 0,
+            site: Access::NO_SITE,
+        };
+        let record = Record { mask: 0, epoch, class, access, time: self.time };
+        for range in ranges {
+            let host = HostAccess { range: range.clone(), record };
+            for granule in self.shadow.note_host(host.clone()) {
+                let Some(record) = host.record_of(granule) else { continue };
+                if writes {
+                    let bytes = record.access.address..record.access.address + GRANULE;
+                    forget_releases(
+                        self.shadow.cell(granule),
+                        bytes.start..bytes.end.min(range.end),
+                    );
+                }
+                self.check_cell(granule, slot, record);
+            }
         }
     }
 
@@ -308,8 +340,22 @@ impl Observer for Races {
         }
     }
 
-    fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>) {
-        self.threads.barrier(rank, block, threads);
+    fn barrier(&mut self, rank: Rank, call: u32, block: u32, threads: Range<u32>) {
+        self.threads.barrier(rank, call, block, threads);
+    }
+
+    /// A kernel's end is a release to its host, and to nobody else.
+    fn call_ends(&mut self, rank: Rank, call: u32, read: &[Range<usize>]) {
+        if let Some(weak) = &mut self.weak {
+            weak.settle();
+        }
+        self.threads.call_ends(rank, call);
+        self.host_accesses(rank, call, read, false);
+    }
+
+    fn call_begins(&mut self, rank: Rank, call: u32, written: &[Range<usize>]) {
+        self.host_accesses(rank, call, written, true);
+        self.threads.call_begins(rank, call);
     }
 
     fn exit(&mut self, thread: ThreadId) {

@@ -1,6 +1,8 @@
 //! What is known about memory: per 16 bytes, the accesses that a later one may race with, and
 //! the atomic locations.
 
+use std::ops::Range;
+
 use super::clock::{Epoch, Stamp};
 use crate::observe::access::{Access, Scope};
 use crate::observe::numbers::NumberMap;
@@ -108,6 +110,26 @@ impl Cell {
     }
 }
 
+/// What a rank's host did last to all bytes of a range of addresses.
+#[derive(Debug, Clone)]
+pub(super) struct HostAccess {
+    pub(super) range: Range<usize>,
+    /// As of its first granule.
+    pub(super) record: Record,
+}
+
+impl HostAccess {
+    /// The record of it for a granule; `None` where it touches no byte of that.
+    pub(super) fn record_of(&self, granule: usize) -> Option<Record> {
+        let (from, to) = (self.range.start.max(granule), self.range.end.min(granule + GRANULE));
+        (from < to).then(|| {
+            let bits = (1u32 << (to - from)) - 1;
+            let access = Access { address: from, size: (to - from) as u32, ..self.record.access };
+            Record { mask: (bits << (from - granule)) as u16, access, ..self.record }
+        })
+    }
+}
+
 /// Pages of cells, by address.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
@@ -115,6 +137,8 @@ pub(super) struct Shadow {
     cells: Vec<Box<[Cell]>>,
     /// The page used last.
     last: (usize, usize),
+    /// What hosts did last, for pages that nobody has touched yet.
+    hosts: Vec<HostAccess>,
 }
 
 impl Shadow {
@@ -128,13 +152,39 @@ impl Shadow {
         let granule = address / GRANULE;
         let page = granule / GRANULES;
         if self.cells.is_empty() || self.last.0 != page {
-            let cells = &mut self.cells;
+            let (cells, hosts) = (&mut self.cells, &self.hosts);
             let index = *self.pages.entry(page).or_insert_with(|| {
-                cells.push(vec![Cell::default(); GRANULES].into_boxed_slice());
+                cells.push(new_page(page, hosts));
                 cells.len() - 1
             });
             self.last = (page, index);
         }
         &mut self.cells[self.last.1][granule % GRANULES]
     }
+
+    /// Notes what a host does to all bytes of a range, in place of what it did there before. Returns the
+    /// granules that somebody may have touched: the caller checks them, and notes it there.
+    pub(super) fn note_host(&mut self, access: HostAccess) -> Vec<usize> {
+        const PAGE: usize = GRANULE * GRANULES;
+        let range = access.range.clone();
+        let slot = access.record.epoch.slot;
+        self.hosts.retain(|old| old.record.epoch.slot != slot || old.range != range);
+        self.hosts.push(access);
+        let overlaps = |page: &&usize| *page * PAGE < range.end && range.start < (*page + 1) * PAGE;
+        let mut pages: Vec<usize> = self.pages.keys().filter(overlaps).copied().collect();
+        pages.sort_unstable();
+        let granules =
+            pages.iter().flat_map(|page| (*page * PAGE..).step_by(GRANULE).take(GRANULES));
+        granules.filter(|granule| *granule < range.end && range.start < granule + GRANULE).collect()
+    }
+}
+
+/// A page that nobody has touched but hosts.
+fn new_page(page: usize, hosts: &[HostAccess]) -> Box<[Cell]> {
+    let mut cells = vec![Cell::default(); GRANULES].into_boxed_slice();
+    let first = page * GRANULES * GRANULE;
+    for (granule, cell) in (first..).step_by(GRANULE).zip(&mut cells) {
+        cell.records.extend(hosts.iter().filter_map(|host| host.record_of(granule)));
+    }
+    cells
 }

@@ -99,7 +99,7 @@ pub(super) fn index(scope: Scope) -> usize {
 
 /// How far apart two threads are: the narrowest scope that takes in both.
 pub(super) fn distance(one: ThreadId, other: ThreadId) -> Scope {
-    match (one.rank == other.rank, one.block == other.block) {
+    match (one.rank == other.rank, (one.call, one.block) == (other.call, other.block)) {
         (true, true) => Scope::Block,
         (true, false) => Scope::Agent,
         (false, _) => Scope::System,
@@ -121,7 +121,10 @@ struct Block {
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     list: Vec<Thread>,
-    blocks: NumberMap<(Rank, u32), Block>,
+    /// By rank, call and block.
+    blocks: NumberMap<(Rank, u32, u32), Block>,
+    /// By rank and call: what its host knew when it let the call begin; nothing at a rank's first call.
+    begun: NumberMap<(Rank, u32), Stamp>,
     /// The thread of the last event.
     last: Option<(ThreadId, usize)>,
 }
@@ -134,18 +137,23 @@ impl Threads {
         {
             return slot;
         }
-        let block = self.blocks.entry((id.rank, id.block)).or_default();
+        let block = self.blocks.entry((id.rank, id.call, id.block)).or_default();
         let index = id.thread as usize;
         if block.slots.len() <= index {
             block.slots.resize(index + 1, None);
         }
         let slot = *block.slots[index].get_or_insert_with(|| {
             let slot = self.list.len() as u32;
+            let (mut clock, mut packets) = (Clock::default(), Clock::default());
+            if let Some(host) = self.begun.get(&(id.rank, id.call)) {
+                clock.join(host);
+                packets.merge(&host.packets);
+            }
             self.list.push(Thread {
                 id,
                 epoch: Epoch { slot, count: 1 },
-                clock: Clock::default(),
-                packets: Clock::default(),
+                clock,
+                packets,
                 fenced: [const { None }; SCOPES],
                 pending: [const { Vec::new() }; SCOPES],
                 loads: VecDeque::new(),
@@ -169,8 +177,34 @@ impl Threads {
 
     /// The threads of a thread's block.
     pub(super) fn block_of(&self, id: ThreadId) -> impl Iterator<Item = &Thread> {
-        let block = self.blocks.get(&(id.rank, id.block)).into_iter();
+        let block = self.blocks.get(&(id.rank, id.call, id.block)).into_iter();
         block.flat_map(|block| block.slots.iter().flatten()).map(|slot| self.get(*slot as usize))
+    }
+
+    /// All threads of a rank's call have returned, and its host knows what they knew. Returns its slot: a
+    /// host is one thread for all calls of its rank.
+    pub(super) fn call_ends(&mut self, rank: Rank, call: u32) -> usize {
+        let slot = self.slot(ThreadId::host(rank, 0));
+        let (mut clock, mut packets) = (Clock::default(), Clock::default());
+        let of_call = |thread: &&Thread| thread.id.rank == rank && thread.id.call == call;
+        for thread in self.list.iter().filter(of_call).filter(|thread| !thread.id.is_host()) {
+            clock.merge(&thread.clock);
+            packets.merge(&thread.packets);
+            clock.learn(thread.epoch);
+        }
+        let host = &mut self.list[slot];
+        host.clock.merge(&clock);
+        host.packets.merge(&packets);
+        host.bump();
+        slot
+    }
+
+    /// The host of a rank lets its call begin: the call's threads know what it knows.
+    pub(super) fn call_begins(&mut self, rank: Rank, call: u32) {
+        let slot = self.slot(ThreadId::host(rank, 0));
+        let host = &mut self.list[slot];
+        self.begun.insert((rank, call), host.stamp());
+        host.bump();
     }
 
     pub(super) fn exit(&mut self, id: ThreadId) {
@@ -179,11 +213,11 @@ impl Threads {
     }
 
     /// All threads of the block that still run met: each knows what any of them knew.
-    pub(super) fn barrier(&mut self, rank: Rank, block: u32, threads: Range<u32>) {
+    pub(super) fn barrier(&mut self, rank: Rank, call: u32, block: u32, threads: Range<u32>) {
         for thread in threads.clone() {
-            self.slot(ThreadId { rank, block, thread });
+            self.slot(ThreadId { rank, call, block, thread });
         }
-        let block = &self.blocks[&(rank, block)];
+        let block = &self.blocks[&(rank, call, block)];
         let slots = block.slots[threads.start as usize..threads.end as usize].iter().flatten();
         let members: Vec<usize> =
             slots.map(|slot| *slot as usize).filter(|slot| !self.list[*slot].exited).collect();

@@ -7,6 +7,8 @@ use crate::schedule::contract::PLACE_BITS;
 fn footprint(next: &Next) -> Option<(std::ops::Range<usize>, bool)> {
     let writes = match next.act {
         Act::Begin | Act::Barrier | Act::WaveBarrier | Act::Tile | Act::Fence(..) => return None,
+        // A host touches much, in calls that follow each other, which are not explored.
+        Act::CallEnds | Act::CallBegins => true,
         Act::Look => false,
         Act::Access(operation, ..) => operation.writes(),
     };

@@ -89,7 +89,12 @@ impl HappensBefore {
                         }
                     }
                 }
-                Act::Look | Act::Tile | Act::Fence(..) | Act::Access(..) => {}
+                Act::Look
+                | Act::Tile
+                | Act::Fence(..)
+                | Act::CallEnds
+                | Act::CallBegins
+                | Act::Access(..) => {}
             }
             let mut races = Vec::new();
             for earlier in (0..index).rev().filter(|at| steps[*at].0 == call) {

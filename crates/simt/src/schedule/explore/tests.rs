@@ -38,7 +38,7 @@ struct Outcome {
 }
 
 fn thread(number: usize) -> ThreadId {
-    ThreadId { rank: Rank(0), block: 0, thread: number as u32 }
+    ThreadId { rank: Rank(0), call: 0, block: 0, thread: number as u32 }
 }
 
 fn next(op: Option<&Op>, begun: bool, waits: bool) -> Next {

@@ -8,13 +8,15 @@ use super::history::Missing;
 use crate::observe::access::{Access, Operation, Order, Scope, ThreadId};
 use crate::observe::observer::Observer as _;
 
+mod calls;
+
 const X: usize = 0x1000;
 const Y: usize = 0x1040;
 const FLAG: usize = 0x1100;
 
 /// Rank, block, thread.
 fn thread(rank: u32, block: u32, thread: u32) -> ThreadId {
-    ThreadId { rank: Rank(rank), block, thread }
+    ThreadId { rank: Rank(rank), call: 0, block, thread }
 }
 
 struct Events(Races);
@@ -124,7 +126,7 @@ fn those_who_have_left_are_missed_by_no_barrier() {
     events.write(gone, Y);
     events.0.exit(gone);
     events.write(one, X);
-    events.0.barrier(Rank(0), 0, 0..3);
+    events.0.barrier(Rank(0), 0, 0, 0..3);
     events.read(two, X);
     assert_eq!(events.races(), []);
     events.read(two, Y);
@@ -150,7 +152,7 @@ fn a_fence_in_front_of_a_barrier_releases_nothing_of_the_others() {
         events.write(writer, X);
         events.fence(writer, Scope::System);
         events.fence(setter, Scope::System);
-        events.0.barrier(Rank(0), 0, 0..2);
+        events.0.barrier(Rank(0), 0, 0, 0..2);
         if behind {
             events.fence(setter, Scope::System);
         }
