@@ -2,7 +2,7 @@
 //!
 //! Owns: what a tuner CSV does ([`csv`], [`mod@evaluate`]), what is wrong with it ([`lint`]), what a
 //! change to it changes ([`diff`], [`shadow`]), which sizes prove that ([`probe`], [`plan`]), whether
-//! a run proves it ([`proof`]), and what a perf log shows ([`perflog`]). Refuses: files, processes, clocks and devices; every
+//! a run proves it ([`proof`]), what a perf log shows ([`perflog`], [`measured`]), and whether it is better ([`mod@judge`]). Refuses: files, processes, clocks and devices; every
 //! function takes text and returns data.
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ pub mod explain;
 pub mod gate;
 pub mod guess;
 pub mod intervals;
+pub mod judge;
 pub mod launch_template;
 pub mod lint;
 pub mod measured;

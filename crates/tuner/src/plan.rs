@@ -3,7 +3,7 @@
 //! One process a run, arms side by side in an order that rotates from round to round, the old file
 //! run twice a round as a control, sizes inside, around and outside the changed range. Every run
 //! gives out-of-place and in-place rows. Before anything is timed, each arm proves by the
-//! library's own log line that the expected row is applied. Judging the results is not done here.
+//! library's own log line that the expected row is applied. [`crate::judge`] judges the results.
 
 mod script;
 mod sizes;
@@ -34,7 +34,8 @@ pub enum Arm {
 impl Arm {
     const ALL: [Self; 3] = [Self::Base, Self::Candidate, Self::Control];
 
-    const fn name(self) -> &'static str {
+    /// The spelling in names of runs.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Base => "base",
             Self::Candidate => "candidate",

@@ -2,6 +2,7 @@
 
 mod diff;
 mod explain;
+mod judge;
 mod lint;
 mod plan;
 mod probe;
@@ -37,6 +38,8 @@ enum Verb {
     Probe(probe::Args),
     /// Writes the run list of an honest comparison of two files.
     Plan(Box<plan::Args>),
+    /// Says what the logs of a plan's runs show: improved, worse, unchanged or unresolved, row by row.
+    Judge(judge::Args),
     /// Says whether a log proves that every rank has read a file and applied the expected row.
     Prove(Box<prove::Args>),
 }
@@ -49,6 +52,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Verb::Diff(args) => diff::run(&args),
         Verb::Probe(args) => probe::run(&args),
         Verb::Plan(args) => plan::run(&args),
+        Verb::Judge(args) => judge::run(&args),
         Verb::Prove(args) => prove::run(&args),
     }
 }
