@@ -1,5 +1,7 @@
 //! Host mode: programs in Python and in C that launch their own kernels for all ranks.
 
+// Built with these tests, as what the programs in them load.
+use rankcheck_host as _;
 use std::path::Path;
 use std::process::Command;
 

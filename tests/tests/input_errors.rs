@@ -126,7 +126,7 @@ fn a_kernel_that_does_not_compile_fails_its_cases_with_the_users_line() {
 #[case(&["run", "--report", "json=a", "--report", "junit=a"], 2, "two reports go to a")]
 #[case(&["run", "/dev/null"], 2, "no such file or folder")]
 #[case(&["run", "--timeout", "soon"], 2, "is not a time such as")]
-#[case(&["run", "--sanitizer"], 2, "need --device cuda")]
+#[case(&["run", "--sanitizer"], 2, "need a GPU (--device cuda)")]
 #[case(&["run", "--device", "cuda", "--weak"], 2, "--weak needs --device cpu")]
 #[case(&["run", "--device", "cuda"], 3, "no device `cuda`")]
 #[case(&["run", "--kernels", "nowhere"], 2, "nowhere")]

@@ -104,6 +104,15 @@ fn a_resumed_run_runs_only_what_is_left() {
 }
 
 #[test]
+fn a_resumed_run_without_a_report_keeps_its_journal() {
+    let project = project();
+    killed(&project);
+    let said = project.run(&["run", "-j", "1", "--resume", "out.json.journal"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert_eq!(cases(&project.path().join("out.json.journal")), 4);
+}
+
+#[test]
 fn what_has_changed_since_runs_again_or_is_refused() {
     let project = project();
     killed(&project);

@@ -16,8 +16,8 @@ use ranks::{Target, probe};
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArguments {
     /// What runs the kernels; `auto` is the CPU.
-    #[arg(long, default_value = "auto")]
-    pub device: Device,
+    #[arg(long, default_value = "auto", value_parser = device_named)]
+    pub device: DeviceName,
     /// The GPUs to use: rank r of a process case runs on the r-th of them, and round again
     /// [default: all].
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
@@ -30,24 +30,16 @@ pub(crate) struct DeviceArguments {
     pub sanitizer: bool,
 }
 
-/// What runs kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Device {
-    Auto,
-    Cpu,
-    Cuda,
-    Hip,
-}
-
-impl Device {
-    /// Its name in ids.
-    pub(crate) fn name(self) -> DeviceName {
-        match self {
-            Device::Auto | Device::Cpu => DeviceName::Cpu,
-            Device::Cuda => DeviceName::Cuda,
-            Device::Hip => DeviceName::Hip,
-        }
-    }
+/// The device of a name; `auto` is the CPU.
+///
+/// # Errors
+/// No device has the name.
+pub(crate) fn device_named(name: &str) -> Result<DeviceName, String> {
+    let named = DeviceName::ALL.into_iter().find(|device| device.name() == name);
+    named.or((name == "auto").then_some(DeviceName::Cpu)).ok_or_else(|| {
+        let known = DeviceName::ALL.map(DeviceName::name).join(", ");
+        format!("expected one of auto, {known}")
+    })
 }
 
 /// Where heaps on a GPU are judged.
@@ -98,24 +90,23 @@ const PART: f64 = 0.85;
 impl DeviceArguments {
     /// The device's name in ids.
     pub(crate) fn name(&self) -> DeviceName {
-        self.device.name()
+        self.device
     }
 
     /// How many cases run at once where nobody says.
     pub(crate) fn jobs(&self) -> usize {
-        match self.name() {
-            DeviceName::Cpu => std::thread::available_parallelism().map_or(1, usize::from).min(8),
+        match self.device.is_gpu() {
+            false => std::thread::available_parallelism().map_or(1, usize::from).min(8),
             // Each has contexts of its own on the GPU, which takes turns between them.
-            DeviceName::Cuda | DeviceName::Hip => 2,
+            true => 2,
         }
     }
 
     /// As arguments of a command that runs a case again.
     pub(crate) fn replay(&self) -> String {
-        let mut text = match self.device {
-            Device::Auto | Device::Cpu => String::new(),
-            Device::Cuda => " --device cuda".into(),
-            Device::Hip => " --device hip".into(),
+        let mut text = match self.device.is_gpu() {
+            true => format!(" --device {}", self.device),
+            false => String::new(),
         };
         if !self.gpus.is_empty() {
             let gpus: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
@@ -135,12 +126,12 @@ impl DeviceArguments {
     /// # Errors
     /// Something is missing.
     pub(crate) fn open(&self, cache: &Cache) -> anyhow::Result<Machine> {
-        match self.device {
-            Device::Auto | Device::Cpu if self.sanitizer || !self.gpus.is_empty() => {
-                anyhow::bail!("--gpus and --sanitizer need --device cuda")
+        match self.device.is_gpu() {
+            true => self.gpus_of(self.device, cache),
+            false if self.sanitizer || !self.gpus.is_empty() => {
+                anyhow::bail!("--gpus and --sanitizer need a GPU (--device cuda)")
             }
-            Device::Auto | Device::Cpu => Ok(Machine::cpu(Compiler::find()?)),
-            Device::Cuda | Device::Hip => self.gpus_of(self.name(), cache),
+            false => Ok(Machine::cpu(Compiler::find()?)),
         }
     }
 
@@ -212,7 +203,7 @@ impl Machine {
     /// Something is missing.
     pub(crate) fn first_gpu(cache: &Cache) -> anyhow::Result<Machine> {
         let device = DeviceArguments {
-            device: Device::Cuda,
+            device: DeviceName::Cuda,
             gpus: vec![0],
             verify: Verify::Device,
             sanitizer: false,

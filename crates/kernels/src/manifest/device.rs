@@ -18,6 +18,23 @@ pub enum DeviceName {
 }
 
 impl DeviceName {
+    /// Every device.
+    pub const ALL: [DeviceName; 3] = [DeviceName::Cpu, DeviceName::Cuda, DeviceName::Hip];
+
+    /// Whether it has memory of its own and a driver: anything but the host's processor.
+    pub const fn is_gpu(self) -> bool {
+        !matches!(self, DeviceName::Cpu)
+    }
+
+    /// Who makes it, in words.
+    pub const fn maker(self) -> &'static str {
+        match self {
+            DeviceName::Cpu => "the host",
+            DeviceName::Cuda => "NVIDIA",
+            DeviceName::Hip => "AMD",
+        }
+    }
+
     /// The name as it stands in manifests, arguments and case names: `cpu`, `cuda` or `hip`.
     pub const fn name(self) -> &'static str {
         match self {

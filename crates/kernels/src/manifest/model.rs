@@ -180,7 +180,7 @@ pub struct WorkspaceSpec {
 }
 
 fn every_device() -> Vec<DeviceName> {
-    vec![DeviceName::Cpu, DeviceName::Cuda, DeviceName::Hip]
+    DeviceName::ALL.to_vec()
 }
 fn yes() -> bool {
     true

@@ -14,7 +14,7 @@ use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
 use crate::load::{KernelStore, load};
-use crate::machine::Device;
+use crate::machine::device_named;
 
 /// Arguments of `build`.
 #[derive(Debug, Args)]
@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     select: Select,
     /// What would run the kernels; `auto` is the CPU.
-    #[arg(long, default_value = "auto")]
-    device: Device,
+    #[arg(long, default_value = "auto", value_parser = device_named)]
+    device: DeviceName,
     /// Architecture of the GPU: 90 for sm_90.
     #[arg(long, value_name = "N", default_value_t = 90)]
     capability: u32,
@@ -34,10 +34,10 @@ pub(crate) struct Arguments {
 
 /// Compiles every object once and prints those that do not compile.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let device = arguments.device.name();
-    let (toolchain, build): (Arc<dyn Toolchain>, _) = match device {
-        DeviceName::Cpu => (Arc::new(Compiler::find()?), Build::Fast),
-        DeviceName::Cuda | DeviceName::Hip => {
+    let device = arguments.device;
+    let (toolchain, build): (Arc<dyn Toolchain>, _) = match device.is_gpu() {
+        false => (Arc::new(Compiler::find()?), Build::Fast),
+        true => {
             let architecture = format!("sm_{}", arguments.capability);
             ((vendor(device)?.toolchain)(&architecture)?, Build::Gpu(device))
         }

@@ -3,6 +3,7 @@
 use clap::Args;
 use collectives::Collective;
 use device::cuda::{Nvrtc, OVERRIDE};
+use device::vendors::vendor;
 use kernels::{Cache, Compiler, DeviceName};
 use ranks::budget::{available_bytes, show_bytes};
 use ranks::heaps::speed::{problem, speeds};
@@ -75,26 +76,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         version.as_deref().unwrap_or("missing"),
         "one test a case; `cargo install cargo-nextest --locked`",
     );
-    match probe::gpus(DeviceName::Cuda) {
-        Ok(found) => {
-            for gpu in &found.gpus {
-                let name = format!(
-                    "{}, {}, {}, {} multiprocessors",
-                    gpu.name,
-                    show_bytes(gpu.memory_bytes),
-                    gpu.architecture,
-                    gpu.multiprocessors
-                );
-                line(
-                    &format!("GPU {}", gpu.number),
-                    &name,
-                    "device cuda: logical and process mode",
-                );
-            }
-            let driver = format!("{} ({})", found.driver.version, found.driver.path);
-            line("CUDA driver", &driver, "runs kernels on NVIDIA GPUs");
-        }
-        Err(why) => line("NVIDIA GPUs", "none", &format!("device cuda: {why}")),
+    for device in DeviceName::ALL.into_iter().filter(|device| device.is_gpu()) {
+        gpus(device, &mut line);
     }
     match Nvrtc::find("") {
         Ok(nvrtc) => {
@@ -113,9 +96,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         Err(error) => line("NVRTC", "missing", &format!("{error} (name one in {OVERRIDE})")),
     }
-    line("AMD GPUs", "not supported by this build", "device hip");
     emit(&text)?;
     Ok(if compiler.is_ok() { Exit::Passed } else { Exit::Missing })
+}
+
+/// The GPUs of a device, and its driver.
+fn gpus(device: DeviceName, line: &mut dyn FnMut(&str, &str, &str)) {
+    let maker = device.maker();
+    let none = format!("{maker} GPUs");
+    if vendor(device).is_err() {
+        return line(&none, "not supported by this build", &format!("device {device}"));
+    }
+    let found = match probe::gpus(device) {
+        Ok(found) => found,
+        Err(why) => return line(&none, "none", &format!("device {device}: {why}")),
+    };
+    for gpu in &found.gpus {
+        let (memory, name) = (show_bytes(gpu.memory_bytes), &gpu.name);
+        let name = format!(
+            "{name}, {memory}, {}, {} multiprocessors",
+            gpu.architecture, gpu.multiprocessors
+        );
+        let use_ = format!("device {device}: logical and process mode");
+        line(&format!("GPU {}", gpu.number), &name, &use_);
+    }
+    let driver = format!("{} ({})", found.driver.version, found.driver.path);
+    line(&format!("{maker} driver"), &driver, &format!("runs kernels on {maker} GPUs"));
 }
 
 /// The judge's speed on a GPU as a part of the GPU's own copy.

@@ -1,13 +1,14 @@
 //! `rankcheck list`: the cases that a run would take, one a line.
 
 use clap::Args;
+use kernels::DeviceName;
 use launch::runner::distinct_problems;
 
 use crate::commands::emit;
 use crate::commands::select::Select;
 use crate::exit::Exit;
 use crate::load::{KernelStore, load};
-use crate::machine::Device;
+use crate::machine::device_named;
 
 /// Arguments of `list`.
 #[derive(Debug, Args)]
@@ -15,8 +16,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     select: Select,
     /// What would run the kernels; `auto` is the CPU.
-    #[arg(long, default_value = "auto")]
-    device: Device,
+    #[arg(long, default_value = "auto", value_parser = device_named)]
+    device: DeviceName,
     /// Only the cases that cannot run here, each with the reason.
     #[arg(long)]
     unsupported: bool,
@@ -29,7 +30,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let store = KernelStore::open(&arguments.select.kernels)?;
     let loaded = load(&arguments.select.paths, &store.library, arguments.select.seed)?;
-    let device = arguments.device.name();
+    let device = arguments.device;
     let chosen = arguments.select.choose(&loaded.cases, device)?;
     let (mut unsupported, mut text) = (0, String::new());
     for (case, mode) in &chosen {

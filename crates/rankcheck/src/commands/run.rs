@@ -173,7 +173,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     destinations.finish()?;
     lost?;
-    if let Some(journal) = journal.filter(|_| arguments.journal.is_none()) {
+    // Everything in it stands in a report; without one it is all there is.
+    let reported = arguments.journal.is_none() && journal_beside(&arguments.report).is_some();
+    if let Some(journal) = journal.filter(|_| reported) {
         journal.remove()?;
     }
     Ok(Exit::of(&summary, arguments.strict))

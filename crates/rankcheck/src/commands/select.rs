@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use collectives::rank::MAX_WORLD;
 use kernels::DeviceName;
 use scenario::filter::Expression;
 use scenario::{Case, Filter, Mode};
@@ -17,7 +18,7 @@ pub(crate) struct Select {
     #[arg(long, value_delimiter = ',', default_value = "logical,process")]
     pub mode: Vec<Mode>,
     /// Only cases with these numbers of ranks.
-    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_WORLD)))]
     pub ranks: Vec<u32>,
     /// Only cases for which this holds, such as `test(w8) & !dtype(f16)`.
     #[arg(short = 'E', value_name = "EXPR")]

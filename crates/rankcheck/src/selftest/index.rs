@@ -118,11 +118,11 @@ impl Mutant {
     /// Why a device cannot show it; `None` where it can.
     pub(crate) fn hidden_on(&self, device: DeviceName) -> Option<String> {
         let kind = self.expect.as_ref().map(|expected| expected.finding);
-        match (device, &self.on_gpu, kind) {
-            (DeviceName::Cpu, _, _) | (_, Some(OnGpu::Expect(_)), _) => None,
-            (_, Some(OnGpu::Hidden(why)), _) => Some(why.clone()),
+        match (device.is_gpu(), &self.on_gpu, kind) {
+            (false, _, _) | (true, Some(OnGpu::Expect(_)), _) => None,
+            (true, Some(OnGpu::Hidden(why)), _) => Some(why.clone()),
             (
-                _,
+                true,
                 None,
                 Some(
                     FindingKind::DataRace
@@ -132,14 +132,14 @@ impl Mutant {
                     | FindingKind::WrittenTwice,
                 ),
             ) => Some("a GPU does not report accesses, waits or barriers".into()),
-            (_, None, _) => None,
+            (true, None, _) => None,
         }
     }
 
     /// The finding that kills it on a device.
     pub(crate) fn expected_on(&self, device: DeviceName) -> Option<&Expected> {
-        match (device, &self.on_gpu) {
-            (DeviceName::Cuda | DeviceName::Hip, Some(OnGpu::Expect(expected))) => Some(expected),
+        match (device.is_gpu(), &self.on_gpu) {
+            (true, Some(OnGpu::Expect(expected))) => Some(expected),
             _ => self.expect.as_ref(),
         }
     }

@@ -124,11 +124,11 @@ fn head(
         iterations: file.bench.iterations,
         blocks: file.bench.blocks,
         launches: file.bench.launches,
-        clock: match machine.target.device() {
-            DeviceName::Cpu => {
+        clock: match machine.target.device().is_gpu() {
+            false => {
                 "ranks meet on a board without sleeping; a rank's time runs from the first one's begin to its own end, on one monotonic clock".into()
             }
-            DeviceName::Cuda | DeviceName::Hip => {
+            true => {
                 "queues wait at a gate that the host opens; times are the device's own events, from the process's first begin to each rank's end".into()
             }
         },
