@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use bench::compare::evidence::times;
 use bench::file::{Ceiling, Invalid, InvalidKind, Row};
+use bench::stats::median;
 use collectives::Problem;
 use launch::attempt::Ranks;
 use ranks::command::{Command, Reply};
@@ -50,7 +52,7 @@ pub fn check(row: &mut Row) {
     let Some(ceiling) = &row.ceiling else { return };
     let mut found = Vec::new();
     for arm in 0..row.arms.len() {
-        let Some(median_ns) = median(row, arm) else { continue };
+        let Some(median_ns) = median(&times(row, arm)) else { continue };
         let busbw_gbs = row.bytes as f64 * row.bus_factor / median_ns;
         if busbw_gbs > ceiling.busbw_gbs * TOLERANCE {
             let reason = format!(
@@ -61,14 +63,4 @@ pub fn check(row: &mut Row) {
         }
     }
     row.invalid.extend(found);
-}
-
-/// The median over all iterations of an arm of the time of the slowest rank.
-fn median(row: &Row, arm: usize) -> Option<f64> {
-    let runs = row.launches.iter().flat_map(|launch| &launch.blocks).flat_map(|block| &block.runs);
-    let samples = runs.filter(|run| run.arm == arm).flat_map(|run| &run.samples);
-    let mut slowest: Vec<f64> =
-        samples.map(|ranks| ranks.iter().copied().fold(0.0, f64::max)).collect();
-    slowest.sort_by(f64::total_cmp);
-    slowest.get(slowest.len() / 2).copied()
 }

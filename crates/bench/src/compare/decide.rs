@@ -69,10 +69,12 @@ pub(super) fn decide(
                 "{by} is within the {around} that the base shows against itself"
             ));
         }
-        return match estimate.log_ratio < 0.0 {
-            true => (Verdict::Faster, format!("{by}{}", caution(estimate))),
-            false => (Verdict::Slower, format!("{by}{}", caution(estimate))),
-        };
+        let against = control.map_or_else(
+            || ", without a control".to_owned(),
+            |control| format!(", the base against itself {}", percent(control.log_ratio)),
+        );
+        let verdict = if estimate.log_ratio < 0.0 { Verdict::Faster } else { Verdict::Slower };
+        return (verdict, format!("{by}{against}{}", caution(estimate)));
     }
     if interval.reach() <= margin {
         let margin = policy.margin * 100.0;

@@ -1,6 +1,8 @@
 //! What people see of a row.
 
+use bench::compare::evidence::times;
 use bench::file::{BenchFile, Row};
+use bench::stats::median;
 
 /// A row: every arm's median of the slowest rank, its bandwidth, and why an arm counts for nothing.
 pub(super) fn row(row: &Row) -> String {
@@ -9,7 +11,7 @@ pub(super) fn row(row: &Row) -> String {
         text += &format!("  not measured: {why}\n");
     }
     for (index, arm) in row.arms.iter().enumerate() {
-        let slowest = slowest(row, index);
+        let slowest = times(row, index);
         let invalid = row.invalid.iter().find(|invalid| invalid.arm == Some(index));
         let line = match (median(&slowest), invalid) {
             (_, Some(invalid)) => format!("INVALID {}", invalid.reason),
@@ -34,22 +36,4 @@ pub(super) fn end(file: &BenchFile, planned: usize) -> String {
     let interrupted = if file.interrupted { " (interrupted)" } else { "" };
     let (rows, seed) = (file.rows.len(), file.seed.unwrap_or(0));
     format!("{notes}{rows} of {planned} rows{interrupted}, seed {seed}\n")
-}
-
-/// By iteration, the slowest rank of an arm.
-fn slowest(row: &Row, arm: usize) -> Vec<f64> {
-    let runs = row.launches.iter().flat_map(|launch| &launch.blocks).flat_map(|block| &block.runs);
-    let samples = runs.filter(|run| run.arm == arm).flat_map(|run| &run.samples);
-    samples.map(|ranks| ranks.iter().copied().fold(0.0, f64::max)).collect()
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
-    }
 }
