@@ -218,6 +218,26 @@ fn a_slowdown_that_no_control_shows_is_worse() {
     assert_eq!(quiet.verdict, Verdict::Unchanged, "{}", quiet.why);
 }
 
+/// A size in the middle at which one mode is as fast as before: the range ends in front of it, or begins behind it.
+#[test]
+fn a_range_has_no_holes() {
+    let plan = planned();
+    let mut sizes: Vec<u64> =
+        plan.runs.iter().filter(|run| run.zone == Zone::Inside).map(|run| run.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert!(sizes.len() >= 4, "{sizes:?}");
+    let hole = sizes[1];
+    let times = |run: &Run| match (run.bytes == hole, run.mode.as_str(), run.arm) {
+        (true, GRAPH, Arm::Candidate) => reviewed(run).map(|time| time / 0.72),
+        _ => reviewed(run),
+    };
+    let judgement = judged(&plan, &logs(&plan, times));
+    let [range] = &judgement.supported[..] else { panic!("{:?}", judgement.supported) };
+    assert_eq!(range.bytes, [sizes[2], sizes[sizes.len() - 1]]);
+    assert_eq!((range.sizes, range.rows), (sizes.len() - 2, 4 * (sizes.len() - 2)));
+}
+
 fn proof_of(plan: &Plan, arm: Arm, bytes: u64) -> String {
     let mut runs = plan.runs.iter().filter(|run| run.phase == Phase::Proof && run.mode == GRAPH);
     runs.find(|run| run.arm == arm && run.bytes == bytes).expect("a proof").id.clone()

@@ -92,15 +92,16 @@ fn measured(record: &Record) -> Measured {
     let collective = collective.map_or(record.benchmark.clone(), |name| (*name).to_owned());
     let time_ms = record.gpu_time_ms.filter(|_| !record.skipped);
     let bytes = record.bandwidth_gbps.zip(time_ms).map(|(gbps, ms)| (gbps * ms * 1e6).round());
-    let times: Vec<f64> = match record.local_times_ms.is_empty() {
-        true => time_ms.into_iter().collect(),
-        false => record.local_times_ms.clone(),
+    let times: Vec<f64> = match (record.skipped, record.local_times_ms.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, true) => time_ms.into_iter().collect(),
+        (false, false) => record.local_times_ms.clone(),
     };
     let skipped = record.skipped.then(|| {
         let reason = record.skip_reason.clone().filter(|reason| !reason.is_empty());
         reason.unwrap_or_else(|| "skipped".to_owned())
     });
-    let launches = match record.skipped || times.is_empty() {
+    let launches = match times.is_empty() {
         true => Vec::new(),
         false => vec![times.iter().map(|ms| ms * 1e6).collect()],
     };

@@ -46,6 +46,7 @@ const FALSE: [Verdict; 2] = [Verdict::Faster, Verdict::Slower];
 #[case::one_launch(World { launches: 1, kept: 0.8, launch_noise: 0.003, blocks: 8, ..QUIET })]
 #[case::one_launch_without_control(World { launches: 1, kept: 0.5, drift: 0.1, blocks: 8, control: false, ..QUIET })]
 #[case::one_launch_autocorrelated(World { launches: 1, kept: 0.95, blocks: 20, control: false, ..QUIET })]
+#[case::one_launch_that_differs(World { launches: 1, launch_noise: 0.004, blocks: 12, control: false, ..QUIET })]
 #[case::two_launches(World { launches: 2, kept: 0.8, launch_noise: 0.003, blocks: 8, ..QUIET })]
 fn the_base_against_itself_is_no_difference(#[case] world: World) {
     let found = share(world, 200, &FALSE);

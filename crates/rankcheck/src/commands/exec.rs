@@ -33,7 +33,7 @@ const AFTERMATH: Duration = Duration::from_secs(5);
 pub(crate) struct Arguments {
     #[command(flatten)]
     select: Select,
-    /// `human`, `json`, `junit` or `markdown`, with `=PATH` for a file; repeatable
+    /// `human`, `json`, `junit`, `markdown` or `html`, with `=PATH` for a file; repeatable
     /// [default: human].
     #[arg(long, value_name = "KIND[=PATH]", value_parser = report_argument)]
     report: Vec<(Kind, Option<PathBuf>)>,

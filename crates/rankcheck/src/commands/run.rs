@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     select: Select,
     #[command(flatten)]
     device: DeviceArguments,
-    /// `human`, `json`, `junit` or `markdown`, with `=PATH` for a file; repeatable
+    /// `human`, `json`, `junit`, `markdown` or `html`, with `=PATH` for a file; repeatable
     /// [default: human].
     #[arg(long, value_name = "KIND[=PATH]", value_parser = report_argument)]
     report: Vec<(Kind, Option<PathBuf>)>,

@@ -17,7 +17,8 @@ fn colour(series: usize) -> RGBColor {
     RGBColor(0, 0, (series % SERIES) as u8 + 1)
 }
 
-/// A point, and an interval around it where there is one.
+/// A point, and an interval around it where there is one. A point whose height is no number is a gap: the line ends in front
+/// of it and begins again behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
@@ -176,10 +177,12 @@ where
     }
     for (number, series) in series.iter().enumerate() {
         let colour = colour(number);
-        let line = series.points.iter().map(|point| (point.x, point.y));
-        let line = LineSeries::new(line, colour.stroke_width(2));
-        chart.draw_series(line).map_err(|_| ())?;
-        for point in &series.points {
+        for part in series.points.split(|point| point.y.is_nan()) {
+            let line = part.iter().map(|point| (point.x, point.y));
+            let line = LineSeries::new(line, colour.stroke_width(2));
+            chart.draw_series(line).map_err(|_| ())?;
+        }
+        for point in series.points.iter().filter(|point| !point.y.is_nan()) {
             if let Some([low, high]) = point.interval {
                 let bar =
                     PathElement::new(vec![(point.x, low), (point.x, high)], colour.stroke_width(2));
@@ -209,4 +212,49 @@ pub(super) fn legend(series: &[Series]) -> String {
         format!("<span style=\"color:var(--series-{colour})\">{mark}</span> {name} ")
     });
     format!("<p class=\"faint\">{}</p>\n", items.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(heights: &[f64]) -> String {
+        let point = |(i, y): (usize, &f64)| Point {
+            x: 1024.0 * 2f64.powi(i as i32),
+            y: *y,
+            interval: Some([y * 0.9, y * 1.1]),
+        };
+        let points = heights.iter().enumerate().map(point).collect();
+        let series = [Series { name: "a".to_owned(), points }];
+        let x = Axis { name: "bytes", unit: Unit::Bytes, logarithmic: true };
+        let y = Axis { name: "us", unit: Unit::Microseconds, logarithmic: true };
+        plot(&series, [x, y], Some(1.0)).expect("points")
+    }
+
+    /// Lines of the series' colour with three corners or more, or two: intervals are lines of two, too.
+    fn lines(svg: &str) -> usize {
+        svg.split("<polyline").filter(|line| line.contains("#000001")).count()
+    }
+
+    #[test]
+    fn a_gap_ends_the_line() {
+        let whole = drawn(&[1.0, 2.0, 3.0, 4.0]);
+        let broken = drawn(&[1.0, 2.0, f64::NAN, 4.0, 5.0]);
+        assert_eq!((lines(&whole), lines(&broken)), (1 + 4, 2 + 4), "{broken}");
+        assert_eq!(broken.matches("<circle").count(), 4);
+        assert!(!broken.contains("NaN"), "{broken}");
+    }
+
+    #[test]
+    fn sizes_are_in_powers_of_two() {
+        assert!(drawn(&[1.0, 2.0, 3.0]).contains("2 KiB"));
+        assert_eq!(bytes(1536.0), "1.5 KiB");
+        assert_eq!(bytes(3.0), "3 B");
+    }
+
+    #[test]
+    fn nothing_to_draw_is_no_plot() {
+        let axis = Axis { name: "", unit: Unit::Count, logarithmic: false };
+        assert!(plot(&[], [axis, axis], Some(1.0)).is_none());
+    }
 }

@@ -102,9 +102,15 @@ pub(super) fn panel(
     caption: &str,
     at: Option<f64>,
 ) -> String {
+    let sizes: BTreeSet<u64> = lines.values().flatten().map(|point| point.x as u64).collect();
     let series: Vec<Series> = lines
         .into_iter()
         .map(|(name, mut points)| {
+            let has = |size: u64| points.iter().any(|point| point.x as u64 == size);
+            // A size that others have and this line has not is a gap, not a way between its neighbours.
+            let missing: Vec<u64> = sizes.iter().copied().filter(|size| !has(*size)).collect();
+            let gap = |size: u64| Point { x: size as f64, y: f64::NAN, interval: None };
+            points.extend(missing.into_iter().map(gap));
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             Series { name, points }
         })
