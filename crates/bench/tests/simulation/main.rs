@@ -116,5 +116,8 @@ fn the_base_against_itself_on_thousands_of_machines(
 ) {
     let world = World { launch_noise, kept, launches, control, drift: 0.05, ..QUIET };
     let found = share(world, 3000, &FALSE);
+    println!(
+        "{launches} launches, control {control}, launches differ by {launch_noise}, kept {kept}: {found:.4} false"
+    );
     assert!(found <= 0.05, "{found} are false: {world:?}");
 }
