@@ -44,9 +44,10 @@ def all_reduce(rank, heaps, call, tile, fault=None):
     """Pulls every member's input and writes the sum to this rank's output."""
     output = heaps[rank].output
     for r, c in tiles(output.shape, tile):
-        # Integers times a power of two: exact in any order, as long as partial sums are not rounded.
-        total = np.zeros(output[r, c].shape, dtype=np.float64)
+        # Integers wrap in their own type. Floats are exact in any order, as long as partial sums are not rounded.
+        wide = output.dtype if np.issubdtype(output.dtype, np.integer) else np.float64
+        total = np.zeros(output[r, c].shape, dtype=wide)
         members = call.group[:-1] if fault == "tail" and c.stop == output.shape[1] else call.group
         for peer in members:
-            total += heaps[peer].input[r, c].astype(np.float64)
+            total += heaps[peer].input[r, c].astype(wide)
         output[r, c] = total.astype(output.dtype)

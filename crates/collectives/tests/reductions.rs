@@ -78,10 +78,11 @@ fn all_reduce_sum_of_fp8() {
 fn all_reduce_in_place() {
     let mut problem = problem(Collective::AllReduce, DType::I8, Op::Sum, (1, 3));
     problem.in_place = true;
-    let result: &[u8] = &[0xfd, 0x06, 0xfd];
+    // -110 + 48, -48 + 95, -94 + 68
+    let result: &[u8] = &[0xc2, 0x2f, 0xe6];
     judged(
         &problem,
-        [&[0xff, 0x02, 0xff], &[0xfe, 0x04, 0xfe]],
+        [&[0x92, 0xd0, 0xa2], &[0x30, 0x5f, 0x44]],
         &[(0, 256, result), (2, 256, result)],
     );
 }
@@ -102,9 +103,10 @@ fn reduce_product_to_the_second_member() {
 #[test]
 fn all_reduce_extremes_of_bf16() {
     let inputs: [&[u8]; 2] =
-        [&[0xde, 0xc0, 0x9e, 0xc3, 0x32, 0x43], &[0xe2, 0xc0, 0xa2, 0xc3, 0x36, 0x43]];
-    let least: &[u8] = &[0xe2, 0xc0, 0xa2, 0xc3, 0x32, 0x43];
-    let most: &[u8] = &[0xde, 0xc0, 0x9e, 0xc3, 0x36, 0x43];
+        [&[0x1d, 0xcd, 0x6f, 0x8e, 0x98, 0x4c], &[0x6d, 0xcd, 0xa0, 0x06, 0xc6, 0x30]];
+    // Two negative ones, one of each sign, two positive ones.
+    let least: &[u8] = &[0x6d, 0xcd, 0x6f, 0x8e, 0xc6, 0x30];
+    let most: &[u8] = &[0x1d, 0xcd, 0xa0, 0x06, 0x98, 0x4c];
     for (op, result) in [(Op::Min, least), (Op::Max, most)] {
         let problem = problem(Collective::AllReduce, DType::BF16, op, (1, 3));
         judged(&problem, inputs, &[(0, 512, result), (2, 512, result)]);
@@ -113,14 +115,37 @@ fn all_reduce_extremes_of_bf16() {
 
 #[test]
 fn all_reduce_premultiplied_i32() {
-    // rank 2 is group rank 0: its elements count twice
-    let result: &[u8] = &[0x8e, 0x98, 0xfa, 0xff, 0x98, 0xf3, 0x80, 0x1d, 0x5c, 0xcc, 0x58, 0xf4];
+    // rank 2 is group rank 0: its elements count twice. 0xea00e692 + 2 * 0x2b706630 = 0x140e1b2f2 is too
+    // wide by a bit, as is the third sum; 0x1d3ab4d0 + 2 * 0x4bd33c5f = 0xb4e12d8e is not.
+    let result: &[u8] = &[0xf2, 0xb2, 0xe1, 0x40, 0x8e, 0x2d, 0xe1, 0xb4, 0x2a, 0x68, 0xf4, 0x48];
     judged(
         &problem(Collective::AllReduce, DType::I32, Op::PremulSum, (1, 3)),
         [
-            &[0xdc, 0x32, 0xfe, 0xff, 0x80, 0xa6, 0xd5, 9, 0x78, 0x99, 0x1d, 0xfc],
-            &[0xd9, 0x32, 0xfe, 0xff, 0x8c, 0xa6, 0xd5, 9, 0x72, 0x99, 0x1d, 0xfc],
+            &[0x92, 0xe6, 0, 0xea, 0xd0, 0xb4, 0x3a, 0x1d, 0xa2, 0x99, 0xf8, 0x6a],
+            &[0x30, 0x66, 0x70, 0x2b, 0x5f, 0x3c, 0xd3, 0x4b, 0x44, 0xe7, 0xfd, 0x6e],
         ],
+        &[(0, 512, result), (2, 512, result)],
+    );
+}
+
+#[test]
+fn all_reduce_product_of_i8() {
+    // 37 * 97 = 0xe05, -95 * -65 = 0x181f, 69 * -119 = -0x2013
+    let result: &[u8] = &[0x05, 0x1f, 0xed];
+    judged(
+        &problem(Collective::AllReduce, DType::I8, Op::Prod, (1, 3)),
+        [&[0x25, 0xa1, 0x45], &[0x61, 0xbf, 0x89]],
+        &[(0, 512, result), (2, 512, result)],
+    );
+}
+
+#[test]
+fn all_reduce_average_of_u8() {
+    // 104 + 55 = 159 and 77 + 35 = 112 and 19 + 0, halved towards zero
+    let result: &[u8] = &[79, 56, 9];
+    judged(
+        &problem(Collective::AllReduce, DType::U8, Op::Avg, (1, 3)),
+        [&[104, 77, 19], &[55, 35, 0]],
         &[(0, 512, result), (2, 512, result)],
     );
 }
@@ -129,8 +154,9 @@ fn all_reduce_premultiplied_i32() {
 fn reduce_scatter_gives_a_row_each() {
     judged(
         &problem(Collective::ReduceScatter, DType::I8, Op::Sum, (1, 3)),
-        [&[0xff, 0x02, 0xff, 0xfe, 0x10, 0x08], &[0xfe, 0x04, 0xfe, 0x04, 0xe0, 0x10]],
-        &[(2, 512, &[0xfd, 0x06, 0xfd]), (0, 512, &[0x02, 0xf0, 0x18])],
+        // The second row is -21 - 20, 94 + 95 and -88 - 50, of which two wrap.
+        [&[0x92, 0xd0, 0xa2, 0xeb, 0x5e, 0xa8], &[0x30, 0x5f, 0x44, 0xec, 0x5f, 0xce]],
+        &[(2, 512, &[0xc2, 0x2f, 0xe6]), (0, 512, &[0xd7, 0xbd, 0x76])],
     );
 }
 
@@ -140,8 +166,8 @@ fn reduce_scatter_in_place_leaves_the_other_parts() {
     problem.in_place = true;
     judged(
         &problem,
-        [&[0xff, 0x02, 0xff, 0xfe, 0x10, 0x08], &[0xfe, 0x04, 0xfe, 0x04, 0xe0, 0x10]],
-        &[(2, 256, &[0xfd, 0x06, 0xfd]), (0, 259, &[0x02, 0xf0, 0x18])],
+        [&[0x92, 0xd0, 0xa2, 0xeb, 0x5e, 0xa8], &[0x30, 0x5f, 0x44, 0xec, 0x5f, 0xce]],
+        &[(2, 256, &[0xc2, 0x2f, 0xe6]), (0, 259, &[0xd7, 0xbd, 0x76])],
     );
 }
 
@@ -149,11 +175,11 @@ fn reduce_scatter_in_place_leaves_the_other_parts() {
 fn the_callers_factors_multiply() {
     let mut problem = problem(Collective::AllReduce, DType::I8, Op::PremulSum, (1, 3));
     problem.calls[0].details.scalars = vec![3, -1]; // of ranks 2 and 0
-    // 3 * -2 - -1, 3 * 2 - 1, 3 * -8 - -4
-    let result: &[u8] = &[0xfb, 0x05, 0xec];
+    // 3 * 48 + 110 = 254, 3 * 95 + 48 = 333, 3 * 68 + 94 = 298
+    let result: &[u8] = &[0xfe, 0x4d, 0x2a];
     judged(
         &problem,
-        [&[0xff, 0x01, 0xfc], &[0xfe, 0x02, 0xf8]],
+        [&[0x92, 0xd0, 0xa2], &[0x30, 0x5f, 0x44]],
         &[(0, 512, result), (2, 512, result)],
     );
 }
@@ -165,8 +191,8 @@ fn reduce_scatter_of_owned_tiles_leaves_the_rest() {
     problem.calls[0].details.owners = vec![1, 0];
     judged(
         &problem,
-        [&[0xff, 0x02, 0xff], &[0xfe, 0x04, 0xfe]],
-        &[(0, 512, &[0xfd, 0x06]), (2, 514, &[0xfd])],
+        [&[0x92, 0xd0, 0xa2], &[0x30, 0x5f, 0x44]],
+        &[(0, 512, &[0xc2, 0x2f]), (2, 514, &[0xe6])],
     );
 }
 

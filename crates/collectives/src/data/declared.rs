@@ -35,10 +35,19 @@ fn in_call(problem: &Problem, call: &Call) -> Option<Undeclared> {
     let nothing = |key: &str, values: &str| {
         say(&format!("`reduction: {{{key}: {values}}}` in the manifest"), "nothing declared".into())
     };
-    if dtype.is_float() && !held.is_float() {
+    // Integers wrap in their own type, which neither a float nor a narrower one does for them.
+    let narrow = !dtype.is_float() && (held.is_float() || held.bytes() < dtype.bytes());
+    if narrow || (dtype.is_float() && !held.is_float()) {
         return say("an accumulate type that holds the elements", format!("{held} for {dtype}"));
     }
     let factors: Vec<i32> = (0..call.group.size()).map(|g| call.scalar(GroupRank(g))).collect();
+    let vanishes = |factor: &i32| u64::from(factor.trailing_zeros()) >= 8 * dtype.bytes();
+    if op == Op::PremulSum && !dtype.is_float() && factors.iter().any(vanishes) {
+        return say(
+            "factors that are not zero in the elements' type",
+            format!("{factors:?} in {dtype}"),
+        );
+    }
     if dtype.is_float() {
         // Whether such a number is rounded first or used as it is, is nowhere declared.
         let exact = |value: f64| float::round(held, value, Overflow::Nan) == value;

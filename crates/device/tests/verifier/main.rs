@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use agreement::{Bench, agree};
 use collectives::image::{Area, Moment, Source, Span, spans};
 use collectives::{
-    Collective, DType, Data, Detail, DetailLabel, HeapPlan, Op, Problem, Rank, Shape, arithmetic,
-    declared,
+    Accumulate, Collective, DType, Data, Detail, DetailLabel, HeapPlan, Op, Problem, Rank, Shape,
+    arithmetic, declared,
 };
 use cpu::CpuVerifier;
 use device::gpu::verifier::{Entry, SOURCE, VerifierDevice as _};
@@ -192,41 +192,76 @@ fn places() -> Vec<Problem> {
         .collect()
 }
 
-/// The same for what makes reductions.
+/// The same for what makes reductions: here, sums of floats.
 #[test]
 fn a_judge_that_cannot_add_is_caught() {
     let breaks = [
         ("place & 0xffffffffffffull", "place & 0x7fffffffull"),
-        ("(slot + turn) % exact.members", "slot"),
-        ("index < exact.magnitudes", "index <= exact.magnitudes"),
-        ("turned >= exact.integers && turned", "turned"),
-        ("exact.integers > exact.magnitudes ? 0", "exact.integers > exact.magnitudes ? 1"),
-        ("exact.magnitudes / 2)", "0)"),
-        ("if (beyond) return 0;", ""),
+        ("(slot + (place >> 40)) % exact.members", "slot"),
+        ("index < exact.count", "index <= exact.count"),
+        ("if (slot >= integers && slot < exact.members) return 0;", ""),
         ("start == 1 || start == -1 ? 1 : 0", "0"),
+        ("bool negative = integers == 1", "bool negative = integers == 2"),
         ("int(exact.first_exponent)", "0"),
         ("halved ? -1 : 0", "0"),
-        ("slot % 2 == 0 ? 2 : 1", "slot % 2 == 1 ? 2 : 1"),
-        ("term < total ? term : total", "term"),
-        ("term > total ? term : total", "term"),
-        ("encode(total, -halvings)", "encode(total, 0)"),
-        ("integer(slot) * rc_i64(exact.unit)", "integer(slot)"),
-        ("colour % exact.colours", "colour"),
+        ("integer(turned(slot)) * rc_i64(exact.third)", "integer(turned(slot))"),
+        ("encode(rc_i64(total), -halvings)", "encode(rc_i64(total), 0)"),
     ];
-    let ops = [Op::Sum, Op::Min, Op::Max, Op::Avg, Op::PremulSum];
-    let problem = |dtype| ops.map(|op| problems::exact(dtype, op));
-    let crowded = |dtype| ops.map(|op| problems::reduced_by(problems::crowded(dtype, op)));
-    let problems: Vec<Problem> = DType::ALL
-        .into_iter()
-        .flat_map(problem)
-        .chain([DType::U8, DType::I8, DType::F8E5M2].into_iter().flat_map(crowded))
-        .filter(|problem| declared::undeclared(problem).is_none())
-        .collect();
-    are_caught(&breaks, &problems);
+    let floats = [DType::F16, DType::F64, DType::F8E5M2];
+    reductions_are_caught(&breaks, &floats, &[Op::Sum, Op::Avg, Op::PremulSum]);
+}
+
+/// Here, integers.
+#[test]
+fn a_judge_that_cannot_count_is_caught() {
+    let breaks = [
+        ("(slot >= nobodys ? 1 : 0)", "0"),
+        ("number << 1 | 1", "number | 1"),
+        ("slot % 2 == 0 ? 2 : 1", "slot % 2 == 1 ? 2 : 1"),
+        ("total * term : total + term", "total + term : total + term"),
+        ("lone ? level", "false ? level"),
+        ("level + apart : level - apart", "level - apart : level + apart"),
+        ("if (slot == 0 && (place >> 62 & 1) != 0) number--;", ""),
+        ("exact.second != 0 && place >> 63 != 0", "place >> 63 != 0"),
+        ("rc_i64(total) / rc_i64(exact.members)", "total / exact.members"),
+    ];
+    let integers = [DType::U8, DType::I8, DType::I64];
+    reductions_are_caught(&breaks, &integers, &[Op::Sum, Op::Prod, Op::Avg, Op::PremulSum]);
+}
+
+/// Here, the smallest and the largest.
+#[test]
+fn a_judge_that_cannot_choose_is_caught() {
+    let breaks = [
+        ("(slot + turn) % exact.members", "slot % exact.members"),
+        ("term < total : term > total", "term > total : term > total"),
+        ("(exact.is_signed << (8 * exact.element - 1))", "0"),
+        ("positive - 1 - number", "positive - number"),
+        ("(exact.mantissa_bits - exact.second)", "0"),
+    ];
+    // Of an f32 that is held in less, not all bits of the mantissa are used.
+    let dtypes = [DType::I8, DType::U8, DType::F8E5M2, DType::F32];
+    reductions_are_caught(&breaks, &dtypes, &[Op::Min, Op::Max]);
 }
 
 /// Wrong bits that each problem is tried with.
 const BITS: u64 = 12;
+
+/// In calls of few and of many members.
+fn reductions_are_caught(breaks: &[(&str, &str)], dtypes: &[DType], ops: &[Op]) {
+    let problems = dtypes.iter().flat_map(|dtype| {
+        ops.iter().flat_map(|op| {
+            let mut narrow = problems::exact(*dtype, *op);
+            if *dtype == DType::F32 {
+                narrow.numerics.accumulate = Some(Accumulate::As(DType::BF16));
+            }
+            [narrow, problems::reduced_by(problems::crowded(*dtype, *op))]
+        })
+    });
+    let problems: Vec<Problem> =
+        problems.filter(|problem| declared::undeclared(problem).is_none()).collect();
+    are_caught(breaks, &problems);
+}
 
 /// Each of the breaks is seen in one of the problems at least, and without one none is.
 fn are_caught(breaks: &[(&str, &str)], problems: &[Problem]) {

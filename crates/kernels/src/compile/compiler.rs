@@ -35,8 +35,8 @@ pub enum CompilerError {
 
 /// Nothing of the machine gets into the code: no native instructions, no contraction of a*b+c, so
 /// that the same source gives the same bytes everywhere. GPU code puns types freely. A call at the
-/// end of a function must stay a call: its return address is the kernel's line.
-pub const FLAGS: [&str; 12] = [
+/// end of a function must stay a call: its return address is the kernel's line. Integers wrap, as on GPUs.
+pub const FLAGS: [&str; 13] = [
     "-std=c++17",
     "-O2",
     "-g",
@@ -44,6 +44,7 @@ pub const FLAGS: [&str; 12] = [
     "-march=x86-64-v2",
     "-ffp-contract=off",
     "-fno-strict-aliasing",
+    "-fwrapv",
     "-fno-optimize-sibling-calls",
     "-fvisibility=hidden",
     // A large frame must not step over the guard page under a fiber's stack.

@@ -1,4 +1,4 @@
-//! Law 2 for reductions: exact whatever the order, and no known confusion goes unseen.
+//! Law 2 for reductions: exact whatever the order. That no slip goes unseen is in `tests/sensitive.rs`.
 
 use rstest::rstest;
 
@@ -66,7 +66,9 @@ fn every_partial_sum_of_every_subset_is_exact(
             let scalar = |g: u32| [3, -1, 4, -6][g as usize % 4];
             problem.calls[0].details.scalars = (0..members).map(scalar).collect();
         }
-        if undeclared(&problem).is_some() {
+        // Integers wrap, but in averages.
+        let wraps = !dtype.is_float() && op != Op::Avg;
+        if wraps || undeclared(&problem).is_some() {
             continue;
         }
         let fill = ExactFill::new(&problem, 0);
@@ -88,20 +90,16 @@ fn every_partial_sum_of_every_subset_is_exact(
                 let most = 2f64.powi(dtype.exact_bits() as i32);
                 assert!(ups / unit <= most && -downs / unit <= most, "{dtype} {op} {members}");
                 let total = ups + downs;
-                if dtype.is_float() || op != Op::PremulSum {
-                    assert_ne!(total, 0.0, "{dtype} {op} {members}");
+                if !dtype.is_float() {
+                    assert!(ups == 0.0 || downs == 0.0, "{dtype} {members}: both signs");
+                    continue;
                 }
-                // An i64 is beyond the f64s of this test.
-                if op == Op::Avg && dtype != DType::I64 {
+                assert_ne!(total, 0.0, "{dtype} {op} {members}");
+                let round = |v: f64| float::round(dtype, v, Overflow::Nan);
+                assert!(round(ups) == ups && round(downs) == downs && round(total) == total);
+                if op == Op::Avg {
                     let mean = total / f64::from(members);
-                    assert_eq!(mean * f64::from(members), total);
-                    let exact = dtype.is_float()
-                        && float::round(dtype, mean, Overflow::Nan).to_bits() == mean.to_bits();
-                    assert!(exact || mean.fract() == 0.0, "{dtype} {members} {total}");
-                }
-                if dtype.is_float() {
-                    let round = |v: f64| float::round(dtype, v, Overflow::Nan);
-                    assert!(round(ups) == ups && round(downs) == downs && round(total) == total);
+                    assert_eq!((mean * f64::from(members), round(mean)), (total, mean));
                 }
             }
         }
@@ -128,7 +126,7 @@ fn any_first_member_gives_the_same_bits(
         let expected = reduce(0);
         for element in expected.chunks(dtype.bytes() as usize) {
             let finite = value(dtype, element);
-            let vanishes = finite == 0.0 && (dtype.is_float() || op != Op::PremulSum);
+            let vanishes = finite == 0.0 && dtype.is_float();
             assert!(finite.is_finite() && !vanishes, "{dtype} {op} {members}: {finite}");
         }
         for first in 1..members as usize {
@@ -139,14 +137,15 @@ fn any_first_member_gives_the_same_bits(
 
 #[rstest]
 fn members_and_neighbouring_places_differ(
-    #[values(DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64)] dtype: DType,
+    #[values(DType::F16, DType::BF16, DType::F32, DType::F64)] dtype: DType,
     #[values(2, 3, 4, 7, 8, 16, 33, 64)] members: u32,
 ) {
     let problem = problem(dtype, Op::Sum, members);
     let size = dtype.bytes() as usize;
     let sums = |index: usize| -> Vec<Vec<f64>> {
         let fill = ExactFill::new(&problem, index);
-        let all_fit = fill.integers.count >= u64::from(members);
+        let Elements::Sums(made) = fill.elements else { panic!("{:?}", fill.elements) };
+        let all_fit = made.integers >= u64::from(members);
         assert!(all_fit || (dtype == DType::BF16 && members > 32), "{dtype} {members}");
         let sum = |row| {
             let rows = rows(&fill, row, members);
@@ -179,7 +178,7 @@ fn members_and_neighbouring_places_differ(
 
 /// A kernel must not get away with holding them as floats.
 #[rstest]
-#[case(DType::I32, |sum| sum as f32 as i64)]
+#[case(DType::I32, |sum| i64::from(sum as f32 as i32))]
 #[case(DType::I64, |sum| sum as f64 as i64)]
 fn sums_of_integers_are_wider_than_a_significand(
     #[case] dtype: DType,
@@ -194,8 +193,10 @@ fn sums_of_integers_are_wider_than_a_significand(
         four if size == 4 => i64::from(i32::from_le_bytes(four.try_into().unwrap())),
         eight => i64::from_le_bytes(eight.try_into().unwrap()),
     };
-    let sums = (0..SHAPE.n as usize).map(|at| rows.iter().map(|row| element(row, at)).sum());
-    let changed = sums.filter(|sum: &i64| through_float(*sum) != *sum).count();
+    let wrapped = |sum: i64| if size == 4 { i64::from(sum as i32) } else { sum };
+    let sum = |at| rows.iter().fold(0i64, |sum, row| sum.wrapping_add(element(row, at)));
+    let sums = (0..SHAPE.n as usize).map(|at| wrapped(sum(at)));
+    let changed = sums.filter(|sum| through_float(*sum) != *sum).count();
     assert!(changed > SHAPE.n as usize / 4, "{changed} of {}", SHAPE.n);
 }
 
@@ -235,75 +236,13 @@ fn what_cannot_be_exact_says_why() {
     let said = undeclared(&scaled).unwrap();
     assert_eq!(said.needed, "factors with which every partial sum is exact");
     assert_eq!(said.found, "[1048576, 1] in f8e4m3fn");
+    let mut vanishing = problem(DType::I8, Op::PremulSum, 2);
+    vanishing.calls[0].details.scalars = vec![256, 1];
+    let said = undeclared(&vanishing).unwrap();
+    assert_eq!(said.needed, "factors that are not zero in the elements' type");
+    let mut floating = problem(DType::I32, Op::Sum, 2);
+    floating.numerics.accumulate = Some(Accumulate::As(DType::F32));
+    assert_eq!(undeclared(&floating).unwrap().found, "f32 for i32");
     let random = Problem { data: Data::Random, ..problem(DType::F32, Op::Sum, 2) };
     assert!(undeclared(&random).unwrap().needed.contains("order: rank_order"));
-}
-
-/// Law 16, for every type and op and up to as many members as there may be: in the results of a call, a
-/// member that is forgotten, taken twice, or taken in place of another is seen, and so are a row, a
-/// column or a call in place of the next. What does not show them is refused.
-#[rstest]
-fn every_slip_of_a_member_or_of_a_place_is_seen(
-    #[values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)] dtype: usize,
-    #[values(Op::Sum, Op::Prod, Op::Min, Op::Max, Op::Avg, Op::PremulSum)] op: Op,
-) {
-    let dtype = DType::ALL[dtype];
-    let mut judged = 0;
-    for members in [2, 3, 8, 15, 16, 17, 31, 32, 33, 48, 64] {
-        let problem = problem(dtype, op, members);
-        if undeclared(&problem).is_some() {
-            continue;
-        }
-        judged += 1;
-        let inputs = [0, 1].map(|index| -> Vec<Vec<Vec<u8>>> {
-            let fill = ExactFill::new(&problem, index);
-            (0..SHAPE.m).map(|row| rows(&fill, row, members)).collect()
-        });
-        let combined = |rows: &[Vec<u8>], taken: &[usize]| {
-            let operand = |(slot, member): (u32, &usize)| Operand {
-                bytes: &rows[*member],
-                scalar: problem.calls[0].scalar(GroupRank(slot)),
-            };
-            let operands: Vec<Operand<'_>> = (0..).zip(taken).map(operand).collect();
-            arithmetic::reduce(dtype, &problem.numerics, op, 0, &operands)
-        };
-        let all: Vec<usize> = (0..members as usize).collect();
-        let results = inputs
-            .each_ref()
-            .map(|rows| -> Vec<Vec<u8>> { rows.iter().map(|rows| combined(rows, &all)).collect() });
-        let said = format!("{dtype} {op} of {members}");
-        let changes = |taken: &[usize]| {
-            let wrong = |(rows, right): (&Vec<Vec<u8>>, &Vec<u8>)| combined(rows, taken) != *right;
-            inputs[0].iter().zip(&results[0]).any(wrong)
-        };
-        for member in 0..members as usize {
-            for distance in [1, 2, 4, 8, 16, 32].into_iter().filter(|d| *d < members as usize) {
-                // The neighbour's element in place of the member's own.
-                let mut taken = all.clone();
-                taken[member] = (member + distance) % members as usize;
-                assert!(changes(&taken), "{said}: {member} +{distance}");
-            }
-            if op != Op::Avg && op != Op::PremulSum {
-                let mut taken = all.clone();
-                taken.remove(member);
-                assert!(changes(&taken), "{said}: {member} forgotten");
-                if !matches!(op, Op::Min | Op::Max) {
-                    taken.extend([member; 2]);
-                    assert!(changes(&taken), "{said}: {member} twice");
-                }
-            }
-        }
-        let [now, next] = &results;
-        assert_ne!(now, next, "{said}: a call");
-        for down in [1, 2, 4] {
-            let differ = |row: usize| now[row] != now[row - down];
-            assert!((down..now.len()).any(differ), "{said}: {down} rows");
-        }
-        let size = dtype.bytes() as usize;
-        for across in [1, 2, 16] {
-            let shifted = |row: &Vec<u8>| row[across * size..] != row[..row.len() - across * size];
-            assert!(now.iter().any(shifted), "{said}: {across} columns");
-        }
-    }
-    assert!(judged > 1, "{dtype} {op}: {judged}");
 }

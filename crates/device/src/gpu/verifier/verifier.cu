@@ -577,19 +577,20 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
 // ---- stored matrices that are exact in any order: collectives::exact ----
 
-enum Op { SUM = 0, MIN = 1, MAX = 2, AVG = 3, PREMUL_SUM = 4 };
+enum Op { SUM = 0, MIN = 1, MAX = 2, AVG = 3, PREMUL_SUM = 4, PROD = 5 };
+enum Numbers { SUMS = 0, WRAPPING = 1, AVERAGES = 2, EXTREMES = 3 };
 
 // collectives::exact::Constants, and the matrices' size.
 struct Exact {
   rc_u64 element;  // bytes
-  rc_u64 is_float, exponent_bits, mantissa_bits, bias;
+  rc_u64 is_float, is_signed, exponent_bits, mantissa_bits, bias;
   rc_u64 op;
   rc_u64 members;
   rc_u64 seed;
-  rc_u64 magnitudes;
-  rc_u64 integers;
-  rc_u64 colours;
-  rc_u64 unit;
+  rc_u64 numbers;        // what they are made of, and of these:
+  rc_u64 count;          // SUMS: odd magnitudes; AVERAGES: the highest level; EXTREMES: all values
+  rc_u64 second;         // SUMS: integers; AVERAGES: whether there are negative ones; EXTREMES: bits of a mantissa
+  rc_u64 third;          // SUMS: their unit; EXTREMES: the smallest exponent
   rc_u64 column_multiplier, row_multiplier, call;
   rc_i64 first_exponent;
   rc_u64 matrices, rows, columns, stride;
@@ -598,32 +599,37 @@ struct Exact {
 // What the elements of one place have in common.
 struct ExactPlace {
   const Exact& exact;
-  rc_u64 first, turn;
+  rc_u64 place;  // its hash
+  rc_u64 turn;   // row, column and call
   rc_u32 colour;
+
+  __device__ __forceinline__ rc_u64 turned(rc_u64 slot) const {
+    return slot < exact.members ? (slot + (place >> 40)) % exact.members : slot;
+  }
+
+  // ---- sums: collectives::exact::sums ----
 
   // Integer number `index`: the positive ones ascending, then the negative ones.
   __device__ __forceinline__ rc_i64 odd(rc_u64 index) const {
-    const bool positive = index < exact.magnitudes;
-    return positive ? rc_i64(2 * index + 1) : -rc_i64(2 * (index - exact.magnitudes) + 1);
+    const bool positive = index < exact.count;
+    return positive ? rc_i64(2 * index + 1) : -rc_i64(2 * (index - exact.count) + 1);
   }
 
   __device__ __forceinline__ rc_i64 integer(rc_u64 slot) const {
-    const rc_u64 turned = slot < exact.members ? (slot + turn) % exact.members : slot;
-    const rc_i64 value = odd((first + turned) % exact.integers);
-    const bool beyond = turned >= exact.integers && turned < exact.members;
-    if (exact.op == MIN || exact.op == MAX)
-      return beyond ? odd(exact.integers > exact.magnitudes ? 0 : exact.magnitudes / 2) : value;
-    if (beyond) return 0;
+    const rc_u64 integers = exact.second;
+    const rc_u64 first = (integers >> 48 == 0 ? place & 0xffffffffffffull : mix(place)) % integers;
+    if (slot >= integers && slot < exact.members) return 0;
     // One even integer makes the sum odd where the number of odd ones is even.
-    const rc_u64 count = exact.members < exact.integers ? exact.members : exact.integers;
-    const rc_i64 start = odd(first);
+    const rc_u64 count = exact.members < integers ? exact.members : integers;
+    const rc_i64 start = odd(first), value = odd((first + slot) % integers);
     const rc_u64 even = start == 1 || start == -1 ? 1 : 0;
-    return count % 2 == 0 && turned == even ? value - (value > 0 ? 1 : -1) : value;
+    const rc_i64 number = count % 2 == 0 && slot == even ? value - (value > 0 ? 1 : -1) : value;
+    const bool negative = integers == 1 && (place >> 39 & 1) != 0;
+    return negative ? -number : number;
   }
 
   // The bits of `integer` times a power of two, which the type holds exactly.
   __device__ __forceinline__ rc_u64 encode(rc_i64 integer, int exponent) const {
-    if (exact.is_float == 0) return rc_u64(integer) << colour;
     if (integer == 0) return 0;
     exponent += int(exact.first_exponent) + int(colour);
     const rc_u64 magnitude = rc_u64(integer < 0 ? -integer : integer);
@@ -637,31 +643,91 @@ struct ExactPlace {
     return sign | ((rc_u64(scale - least) << exact.mantissa_bits) + units);
   }
 
+  // ---- integers that wrap: collectives::exact::wrapping ----
+
+  __device__ __forceinline__ rc_u64 wrapping(rc_u64 slot) const {
+    const rc_u64 drawn = mix(place), nobodys = (drawn >> 40) % (exact.members + 1);
+    const rc_u64 number = place + (drawn | 1) * (slot + (slot >= nobodys ? 1 : 0));
+    return exact.op == PROD ? number << 1 | 1 : number;
+  }
+
+  // ---- averages of integers: collectives::exact::averages ----
+
+  __device__ __forceinline__ rc_i64 average(rc_u64 slot) const {
+    const rc_u64 level = 1 + mix(place) % exact.count, apart = mix(place ^ (slot / 2 + 1)) % (level + 1);
+    const bool lone = slot + 1 == exact.members && slot % 2 == 0;
+    rc_i64 number = rc_i64(lone ? level : slot % 2 == 0 ? level + apart : level - apart);
+    if (slot == 0 && (place >> 62 & 1) != 0) number--;
+    return exact.second != 0 && place >> 63 != 0 ? -number : number;
+  }
+
+  // ---- the smallest and the largest: collectives::exact::extremes ----
+
+  __device__ __forceinline__ rc_u64 extreme(rc_u64 slot) const {
+    const rc_u64 half = exact.count / (2 * exact.members), step = 1 + mix(place) % (half == 0 ? 1 : half);
+    return place % (exact.count - step * exact.members) + step * ((slot + turn) % exact.members);
+  }
+
+  // The bits of a number, counted from the smallest.
+  __device__ __forceinline__ rc_u64 bits(rc_u64 number) const {
+    if (exact.is_float == 0) return number - (exact.is_signed << (8 * exact.element - 1));
+    const rc_u64 positive = exact.count / 2;
+    const bool negative = number < positive;
+    const rc_u64 above = negative ? positive - 1 - number : number - positive;
+    const rc_u64 fraction = above & ((rc_u64(1) << exact.second) - 1);
+    const rc_u64 exponent = exact.third + exact.bias + (above >> exact.second);
+    const rc_u64 sign = rc_u64(negative) << (exact.exponent_bits + exact.mantissa_bits);
+    return sign | exponent << exact.mantissa_bits | fraction << (exact.mantissa_bits - exact.second);
+  }
+
   __device__ __forceinline__ rc_u64 input(rc_u64 slot) const {
-    const bool halved = exact.is_float != 0 && exact.op == PREMUL_SUM && slot < exact.members && slot % 2 == 0;
-    return encode(integer(slot) * rc_i64(exact.unit), halved ? -1 : 0);
+    switch (exact.numbers) {
+      case WRAPPING:
+        return wrapping(turned(slot));
+      case AVERAGES:
+        return rc_u64(average(turned(slot)));
+      case EXTREMES:
+        return bits(extreme(slot));
+      default:
+        const bool halved = exact.op == PREMUL_SUM && slot < exact.members && slot % 2 == 0;
+        return encode(integer(turned(slot)) * rc_i64(exact.third), halved ? -1 : 0);
+    }
   }
 
   __device__ __forceinline__ rc_u64 reduced() const {
-    rc_i64 total = 0;
+    rc_u64 total = exact.op == PROD ? 1 : 0;
     for (rc_u64 slot = 0; slot < exact.members; slot++) {
-      const rc_i64 term = integer(slot) * (exact.is_float == 0 && exact.op == PREMUL_SUM && slot % 2 == 0 ? 2 : 1);
-      switch (exact.op) {
-        case MIN:
-          total = slot == 0 || term < total ? term : total;
+      rc_u64 term;
+      switch (exact.numbers) {
+        case WRAPPING:
+          term = wrapping(turned(slot)) * (exact.op == PREMUL_SUM && slot % 2 == 0 ? 2 : 1);
+          total = exact.op == PROD ? total * term : total + term;
           break;
-        case MAX:
-          total = slot == 0 || term > total ? term : total;
+        case AVERAGES:
+          total += rc_u64(average(turned(slot)));
+          break;
+        case EXTREMES:
+          term = extreme(slot);
+          if (slot == 0 || (exact.op == MIN ? term < total : term > total)) total = term;
           break;
         default:
-          total += term;
+          total += rc_u64(integer(turned(slot)));
       }
     }
-    // Only an average's integers have a unit: the odd part of the number of members for floats, which
-    // leaves powers of two to divide by, and all of it for integers.
-    int halvings = 0;
-    while (exact.op == AVG && exact.is_float != 0 && (exact.members >> halvings) % 2 == 0) halvings++;
-    return encode(total, -halvings);
+    switch (exact.numbers) {
+      case WRAPPING:
+        return total;
+      case AVERAGES:
+        return rc_u64(rc_i64(total) / rc_i64(exact.members));
+      case EXTREMES:
+        return bits(total);
+      default:
+        // Only an average's integers have a unit: the odd part of the number of members, which leaves
+        // powers of two to divide by.
+        int halvings = 0;
+        while (exact.op == AVG && (exact.members >> halvings) % 2 == 0) halvings++;
+        return encode(rc_i64(total), -halvings);
+    }
   }
 };
 
@@ -678,9 +744,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for (rc_u32 byte = 0; byte < 8 && column < exact.columns; byte += rc_u32(exact.element), column++) {
       const rc_u64 place = mix(exact.seed ^ (row << 32 | column));
       const rc_u64 colour = ((column * exact.column_multiplier >> 61) + row_colour) & 7;
-      const rc_u64 drawn = exact.integers >> 48 == 0 ? place & 0xffffffffffffull : mix(place);
-      const ExactPlace elements = {exact, drawn % exact.integers, place >> 40,
-                                   rc_u32(colour % exact.colours)};
+      const ExactPlace elements = {exact, place, row + column + exact.call, rc_u32(colour)};
       const rc_u64 bits = slot == ~rc_u64(0) ? elements.reduced() : elements.input(slot);
       const rc_u64 ones = exact.element == 8 ? ~rc_u64(0) : (rc_u64(1) << 8 * exact.element) - 1;
       word |= (bits & ones) << 8 * byte;

@@ -1,6 +1,6 @@
 //! The structures of `verifier.cu`, field for field, as the words that they consist of.
 
-use collectives::exact::Constants;
+use collectives::exact::{Averages, Constants, Elements, Extremes, Sums};
 use collectives::record::{Bytes, ExactMatrix, Key, Record, Stored};
 use collectives::{DType, Op, Rank};
 
@@ -58,21 +58,33 @@ pub(super) fn exact(exact: &Constants, stored: &Stored, matrices: &[ExactMatrix]
         Op::Max => 2,
         Op::Avg => 3,
         Op::PremulSum => 4,
-        Op::Prod => unreachable!("products are not of this kind"),
+        Op::Prod => 5,
+    };
+    // What the numbers are, and up to three of their own.
+    let (numbers, own) = match exact.elements {
+        Elements::Sums(Sums { magnitudes, integers, unit }) => (0, [magnitudes, integers, unit]),
+        Elements::Wrapping => (1, [0; 3]),
+        Elements::Averages(Averages { highest, signed }) => (2, [highest, signed.into(), 0]),
+        Elements::Extremes(Extremes { values, mantissa_bits, first_exponent }) => {
+            let first_exponent = i64::from(first_exponent) as u64;
+            (3, [values, mantissa_bits.into(), first_exponent])
+        }
+        Elements::Factors => unreachable!("products of floats are the host's"),
     };
     vec![
         dtype.bytes(),
         dtype.is_float().into(),
+        (dtype != DType::U8).into(),
         exponent_bits,
         mantissa_bits,
         bias,
         op,
         exact.members,
         exact.seed,
-        exact.magnitudes,
-        exact.integers,
-        exact.colours,
-        exact.unit,
+        numbers,
+        own[0],
+        own[1],
+        own[2],
         exact.column_multiplier,
         exact.row_multiplier,
         exact.call,
