@@ -131,8 +131,8 @@ fn fresh(problem: &Problem) -> Vec<Vec<u8>> {
 fn two_ranks_f16() {
     let problem = problem(2, DType::F16, (2, 3), GroupSpec::World);
     let mut heaps = fresh(&problem);
-    const RANK_0: &[u8] = &[0x40, 0xa0, 0x2c, 0xac, 0x6a, 0x4a, 0x6c, 0xac, 0x28, 0xe8, 0x26, 0x16];
-    const RANK_1: &[u8] = &[0x50, 0xb0, 0x3c, 0xbc, 0x7a, 0x5a, 0x7c, 0xbc, 0x38, 0xf8, 0x36, 0x06];
+    const RANK_0: &[u8] = &[0xd0, 0x30, 0xbc, 0x3c, 0xfa, 0xda, 0x6c, 0xac, 0x28, 0xe8, 0x26, 0x16];
+    const RANK_1: &[u8] = &[0xc0, 0x20, 0xac, 0x2c, 0xea, 0xca, 0x7c, 0xbc, 0x38, 0xf8, 0x36, 0x06];
     let table = |input: &'static [u8]| -> HeapTable {
         vec![
             (0..256, Kept),
@@ -155,17 +155,17 @@ fn strided_group_with_idle_ranks() {
             (0..256, Kept),
             (256..261, Literal(input)),
             (261..512, Kept),
-            (512..517, Literal(&[0x50, 0xbc, 0x3a, 0xb8, 0x74])),
-            (517..522, Literal(&[0x70, 0x9c, 0x1a, 0x98, 0x54])),
+            (512..517, Literal(&[0xc0, 0x2c, 0xaa, 0x28, 0xe4])),
+            (517..522, Literal(&[0xe0, 0x0c, 0x8a, 0x08, 0xc4])),
             (522..4096, Kept),
         ]
     };
     let idle = || -> HeapTable { vec![(0..4096, Kept)] };
     let tables = [
         idle(),
-        active(&[0x50, 0xbc, 0x3a, 0xb8, 0x74]),
+        active(&[0xc0, 0x2c, 0xaa, 0x28, 0xe4]),
         idle(),
-        active(&[0x70, 0x9c, 0x1a, 0x98, 0x54]),
+        active(&[0xe0, 0x0c, 0x8a, 0x08, 0xc4]),
     ];
     judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
 }
@@ -177,11 +177,11 @@ fn padded_output_with_an_element_offset() {
     let table = || -> HeapTable {
         vec![
             (0..524, Kept),
-            (524..532, Literal(&[0x40, 0xa0, 0x20, 0xa0, 0x6c, 0x4c, 0x2c, 0x2c])),
+            (524..532, Literal(&[0xd0, 0x30, 0xb0, 0x30, 0xfc, 0xdc, 0xbc, 0xbc])),
             (532..540, Kept),
             (540..548, Literal(&[0x6c, 0xac, 0x2c, 0xec, 0x28, 0x18, 0x78, 0x58])),
             (548..556, Kept),
-            (556..564, Literal(&[0x50, 0xb0, 0x30, 0xb0, 0x7c, 0x5c, 0x3c, 0x3c])),
+            (556..564, Literal(&[0xc0, 0x20, 0xa0, 0x20, 0xec, 0xcc, 0xac, 0xac])),
             (564..572, Kept),
             (572..580, Literal(&[0x7c, 0xbc, 0x3c, 0xfc, 0x38, 0x08, 0x68, 0x48])),
             (580..4096, Kept),
@@ -196,9 +196,9 @@ fn padded_output_with_an_element_offset() {
         .collect();
     let output = ArrayView2::from_shape((4, 2).strides((4, 1)), &elements).unwrap();
     let by_hand = array![
-        [0xa020_a040u32, 0x2c2c_4c6c],
+        [0x30b0_30d0u32, 0xbcbc_dcfc],
         [0xec2c_ac6c, 0x5878_1828],
-        [0xb030_b050, 0x3c3c_5c7c],
+        [0x20a0_20c0, 0xacac_ccec],
         [0xfc3c_bc7c, 0x4868_0838]
     ];
     assert_eq!(output, by_hand);
@@ -211,8 +211,8 @@ fn two_calls_with_another_shape_and_order() {
     let first = || -> HeapTable {
         vec![
             (0..512, Kept),
-            (512..520, Literal(&[0x40, 0xa0, 0x20, 0xa0, 0x6c, 0x4c, 0x2c, 0x2c])),
-            (520..528, Literal(&[0x50, 0xb0, 0x30, 0xb0, 0x7c, 0x5c, 0x3c, 0x3c])),
+            (512..520, Literal(&[0xd0, 0x30, 0xb0, 0x30, 0xfc, 0xdc, 0xbc, 0xbc])),
+            (520..528, Literal(&[0xc0, 0x20, 0xa0, 0x20, 0xec, 0xcc, 0xac, 0xac])),
             (528..4096, Kept),
         ]
     };
@@ -226,12 +226,12 @@ fn two_calls_with_another_shape_and_order() {
             (0..256, Kept),
             (256..260, Literal(input)),
             (260..512, Kept),
-            (512..516, Literal(&[0x52, 0xb2, 0x32, 0xb2])),
-            (516..520, Literal(&[0x42, 0xa2, 0x22, 0xa2])),
+            (512..516, Literal(&[0xc2, 0x22, 0xa2, 0x22])),
+            (516..520, Literal(&[0xd2, 0x32, 0xb2, 0x32])),
             (520..4096, Kept),
         ]
     };
-    let tables = [second(&[0x42, 0xa2, 0x22, 0xa2]), second(&[0x52, 0xb2, 0x32, 0xb2])];
+    let tables = [second(&[0xd2, 0x32, 0xb2, 0x32]), second(&[0xc2, 0x22, 0xa2, 0x22])];
     judged_to_the_last_byte(&problem, 1, &mut heaps, &tables);
     assert!(findings(&problem, 1, &stale).len() > 2, "the first call's heaps pass as the second's");
 }
@@ -245,13 +245,13 @@ fn workspaces_are_judged_as_declared() {
             (0..256, Kept),
             (256..259, Literal(input)),
             (259..512, Kept),
-            (512..518, Literal(&[0x40, 0xac, 0x2a, 0x50, 0xbc, 0x3a])),
+            (512..518, Literal(&[0xd0, 0x3c, 0xba, 0xc0, 0x2c, 0xaa])),
             (518..768, Kept),
             (768..776, Zero),
             (776..4096, Kept),
         ]
     };
-    let tables = [table(&[0x40, 0xac, 0x2a]), table(&[0x50, 0xbc, 0x3a])];
+    let tables = [table(&[0xd0, 0x3c, 0xba]), table(&[0xc0, 0x2c, 0xaa])];
     for (heap, table) in heaps.iter_mut().zip(&tables) {
         apply(heap, table);
     }
@@ -270,7 +270,7 @@ fn broadcast_from_group_rank_one_of_a_permuted_group() {
     let problem = broadcast();
     let mut heaps = fresh(&problem);
     const ROOT: &[u8] = &[
-        0x40, 0xa0, 0x20, 0xa0, 0x60, 0x40, 0x20, 0x20, 0x6c, 0xac, 0x2c, 0xec, 0x2c, 0x1c, 0x7c,
+        0xd0, 0x30, 0xb0, 0x30, 0xf0, 0xd0, 0xb0, 0xb0, 0x6c, 0xac, 0x2c, 0xec, 0x2c, 0x1c, 0x7c,
         0x5c,
     ];
     let active =
@@ -286,8 +286,8 @@ fn in_place_with_the_own_part_where_it_stays() {
     let active = || -> HeapTable {
         vec![
             (0..256, Kept),
-            (256..259, Literal(&[0x60, 0x8c, 0x0a])),
-            (259..262, Literal(&[0x40, 0xac, 0x2a])),
+            (256..259, Literal(&[0xf0, 0x1c, 0x9a])),
+            (259..262, Literal(&[0xd0, 0x3c, 0xba])),
             (262..4096, Kept),
         ]
     };
@@ -307,7 +307,7 @@ fn in_place_gather_into_the_root() {
     let mut heaps = fresh(&problem);
     let root = vec![
         (0..256, Kept),
-        (256..259, Literal(&[0x60, 0x8c, 0x0a])),
+        (256..259, Literal(&[0xf0, 0x1c, 0x9a])),
         (259..4096, Kept), // its own part, where it was
     ];
     let tables = [root, vec![(0..4096, Kept)], vec![(0..4096, Kept)]];
@@ -318,7 +318,7 @@ fn in_place_gather_into_the_root() {
 fn in_place_scatter_into_the_own_part_of_the_input() {
     let problem = in_place_to_or_from_rank_0(Collective::Scatter);
     let mut heaps = fresh(&problem);
-    let first = vec![(0..256, Kept), (256..259, Literal(&[0x40, 0xac, 0x2a])), (259..4096, Kept)];
+    let first = vec![(0..256, Kept), (256..259, Literal(&[0xd0, 0x3c, 0xba])), (259..4096, Kept)];
     let tables = [vec![(0..4096, Kept)], vec![(0..4096, Kept)], first];
     judged_to_the_last_byte(&problem, 0, &mut heaps, &tables);
 }
@@ -328,9 +328,9 @@ fn each_kind_of_place_has_its_finding() {
     let problem = padded();
     let mut heaps = fresh(&problem);
     for heap in &mut heaps {
-        heap[524..532].copy_from_slice(&[0x40, 0xa0, 0x20, 0xa0, 0x6c, 0x4c, 0x2c, 0x2c]);
+        heap[524..532].copy_from_slice(&[0xd0, 0x30, 0xb0, 0x30, 0xfc, 0xdc, 0xbc, 0xbc]);
         heap[540..548].copy_from_slice(&[0x6c, 0xac, 0x2c, 0xec, 0x28, 0x18, 0x78, 0x58]);
-        heap[556..564].copy_from_slice(&[0x50, 0xb0, 0x30, 0xb0, 0x7c, 0x5c, 0x3c, 0x3c]);
+        heap[556..564].copy_from_slice(&[0xc0, 0x20, 0xa0, 0x20, 0xec, 0xcc, 0xac, 0xac]);
     }
     // Row 3 of the output was never written.
     assert_eq!(findings(&problem, 0, &heaps), [FindingKind::Unwritten; 2]);

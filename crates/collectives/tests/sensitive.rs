@@ -28,6 +28,9 @@ fn problem(dtype: DType, op: Op, members: u32) -> Problem {
     problem
 }
 
+/// Members by number, each with the member whose factor it has; one that is `None` adds nothing.
+type Taken = Vec<(Option<usize>, usize)>;
+
 /// The rows of all members, of which some columns are combined.
 struct Inputs<'a> {
     problem: &'a Problem,
@@ -41,7 +44,7 @@ impl<'a> Inputs<'a> {
         Inputs { problem, rows }
     }
 
-    /// Members by number, each with the factor of a member; a member that is `None` adds nothing.
+    /// The result of some columns, as bytes.
     fn combined(
         &self,
         taken: &[(Option<usize>, usize)],
@@ -77,12 +80,12 @@ impl<'a> Inputs<'a> {
     }
 }
 
-fn everybody(members: usize) -> Vec<(Option<usize>, usize)> {
+fn everybody(members: usize) -> Taken {
     (0..members).map(|member| (Some(member), member)).collect()
 }
 
 /// Everybody, but for one slip of a member.
-fn slips(op: Op, members: usize, member: usize) -> Vec<(String, Vec<(Option<usize>, usize)>)> {
+fn slips(op: Op, members: usize, member: usize) -> Vec<(String, Taken)> {
     let all = everybody(members);
     let mut slips = Vec::new();
     let distances = [1, 2, 3, 4, 5, 8, 16, 32];

@@ -7,7 +7,7 @@
 //! | 0 | class | 0 data, 1 poison: a byte nobody wrote never looks written |
 //! | 1..4 | colour = column + row + call, mod 8 | one off in row, column, vector or tile; the call before |
 //! | 2..4 | colour ^ (rank / 16) in its upper two bits | the same place on a rank of other sixteen |
-//! | 4..8 | name ^ (rank % 16) | the same place on another rank |
+//! | 4..8 | name ^ (rank % 16) ^ a multiple of (call / 8) | the same place on another rank; an earlier call |
 //!
 //! so each of those confusions changes *every* byte it touches, even of one-byte elements. Two of them
 //! at once do so too within sixteen ranks, and for calls that follow each other among all ranks,
@@ -16,12 +16,17 @@
 //! matrix in their differences, and the rank in their sum: a word names its owner
 //! ([`RowFill::owner`]). Eight words in a row share one permutation of 25 bits; the other three
 //! bits, and everything from there to the nibbles, is linear over exclusive or, so that seven of
-//! eight words cost one operation ([`RowFill::row`]). Regions beyond 2^28 words (2 GiB a rank) and calls beyond the eighth use
+//! eight words cost one operation ([`RowFill::row`]). No two words of such a block have a byte in common at
+//! the same place of both. Regions beyond 2^28 words (2 GiB a rank) and calls beyond the 128th use
 //! further permutations.
 //!
 //! Words are counted from the start of a row, so a row's bytes do not depend on where the row lies.
 
 use super::draw::mix;
+use super::permutation::{
+    BLOCK_BITS, BLOCK_MASK, NAME_BITS, PLACES, Permutation, call_bits, diffuse, gather, name,
+    spread, undiffuse,
+};
 use super::poison::IN_BLOCK;
 pub use super::poison::Poison;
 pub use super::word::rank_bits;
@@ -32,92 +37,6 @@ use crate::meaning::shape::{Shape, Tile};
 
 const COLOUR: u64 = 0x0e0e_0e0e_0e0e_0e0e;
 const NAME: u64 = 0xf0f0_f0f0_f0f0_f0f0;
-const NAME_BITS: u32 = 28;
-const NAME_MASK: u32 = (1 << NAME_BITS) - 1;
-const BLOCK_BITS: u32 = NAME_BITS - 3;
-const BLOCK_MASK: u32 = (1 << BLOCK_BITS) - 1;
-
-/// A keyed permutation of 25-bit numbers.
-#[derive(Debug, Clone, Copy)]
-struct Permutation {
-    add: u32,
-}
-
-impl Permutation {
-    const MULTIPLY: [u32; 2] = [0x0b5_2d4d, 0x9e3_779b];
-
-    fn new(key: u64) -> Self {
-        Permutation { add: mix(key) as u32 & BLOCK_MASK }
-    }
-
-    #[inline]
-    fn apply(self, number: u32) -> u32 {
-        let mut x = number.wrapping_add(self.add).wrapping_mul(Self::MULTIPLY[0]) & BLOCK_MASK;
-        x ^= x >> 13;
-        x = x.wrapping_mul(Self::MULTIPLY[1]) & BLOCK_MASK;
-        x ^ (x >> 14)
-    }
-
-    fn invert(self, permuted: u32) -> u32 {
-        let mut x = permuted ^ (permuted >> 14);
-        x = x.wrapping_mul(inverse(Self::MULTIPLY[1])) & BLOCK_MASK;
-        x ^= x >> 13;
-        x.wrapping_mul(inverse(Self::MULTIPLY[0])).wrapping_sub(self.add) & BLOCK_MASK
-    }
-}
-
-/// Spreads every bit of a 28-bit number over many: invertible, and linear over exclusive or.
-const fn diffuse(mut x: u32) -> u32 {
-    x ^= x >> 9;
-    x ^= (x << 17) & NAME_MASK;
-    x ^ (x >> 15)
-}
-
-fn undiffuse(mut x: u32) -> u32 {
-    x ^= x >> 15;
-    x ^= (x << 17) & NAME_MASK;
-    x ^ (x >> 9) ^ (x >> 18) ^ (x >> 27)
-}
-
-/// Inverse of an odd number modulo 2^32 (Newton's iteration).
-fn inverse(odd: u32) -> u32 {
-    (0..5).fold(odd, |x, _| x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x))))
-}
-
-/// Puts nibble k of `x` into the upper half of byte k.
-#[inline]
-const fn spread(x: u32) -> u64 {
-    let mut s = x as u64;
-    s = (s | (s << 16)) & 0x0000_ffff_0000_ffff;
-    s = (s | (s << 8)) & 0x00ff_00ff_00ff_00ff;
-    s = (s | (s << 4)) & 0x0f0f_0f0f_0f0f_0f0f;
-    s << 4
-}
-
-fn gather(word: u64) -> u32 {
-    (0..8).fold(0, |x, byte| x | (((word >> (8 * byte + 4)) & 0xf) as u32) << (4 * byte))
-}
-
-/// The name nibbles of a permuted number: their differences are `x`, their offset is a hash of it.
-#[inline]
-const fn name(x: u32) -> u32 {
-    let mut n = x << 4;
-    n ^= n << 4;
-    n ^= n << 8;
-    n ^= n << 16;
-    n ^ 0x1111_1111u32.wrapping_mul((x ^ (x >> 11) ^ (x >> 21)) & 0xf)
-}
-
-/// What the place of a word in its block of eight adds to the block's name.
-const PLACES: [u64; BLOCK as usize] = {
-    let mut places = [0; BLOCK as usize];
-    let mut place = 0;
-    while place < BLOCK {
-        places[place as usize] = spread(name(diffuse((place as u32) << BLOCK_BITS)));
-        place += 1;
-    }
-    places
-};
 
 /// A multiplier whose top three bits never repeat at any of `distances`, so that
 /// `(i * multiplier) >> 61` differs between `i` and `i + distance` for every `i`: one step of
@@ -270,13 +189,13 @@ impl RowFill {
             column_multiplier: self.column_multiplier,
             row_multiplier: self.row_multiplier,
             call: self.call,
-            places: PLACES,
+            places: PLACES.map(|place| place ^ call_bits(self.call)),
             poison_places: IN_BLOCK,
         }
     }
 
     fn permutation_key(&self) -> u64 {
-        self.seed ^ (self.call >> 3) << 32
+        self.seed ^ (self.call >> 7) << 32
     }
 
     fn permutation(&self, number: u64) -> Permutation {
@@ -290,12 +209,12 @@ impl RowFill {
     /// Writes the elements of a row of `rank`'s input, as bytes.
     pub fn row(&self, rank: Rank, row: u64, bytes: &mut Vec<u8>) {
         bytes.resize(self.words_per_row as usize * 8, 0);
-        let rank_bits = rank_bits(rank);
+        let own_bits = rank_bits(rank) ^ call_bits(self.call);
         let row_bits = (self.row_colour(row) * EACH_BYTE) << 1;
         let first = row * self.words_per_row;
         let name = |number: u64| {
             let permuted = self.permutation(number).apply((number / BLOCK) as u32 & BLOCK_MASK);
-            spread(name(diffuse(permuted))) ^ rank_bits
+            spread(name(diffuse(permuted))) ^ own_bits
         };
         let word = |name: u64, in_block: u64, colour: u64| {
             (name ^ in_block ^ ((colour + row_bits) & COLOUR)).to_le_bytes()
@@ -332,7 +251,7 @@ impl RowFill {
         if word & CLASS != 0 || self.words_per_row == 0 {
             return None;
         }
-        let nibbles = gather(word & NAME);
+        let nibbles = gather((word ^ call_bits(self.call)) & NAME);
         let named = (nibbles ^ (nibbles << 4)) >> 4;
         let low_rank = (nibbles ^ name(named)) & 0xf;
         let number = undiffuse(named);

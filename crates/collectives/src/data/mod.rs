@@ -6,5 +6,6 @@ pub mod draw;
 pub mod exact;
 pub mod fill;
 pub mod patterns;
+mod permutation;
 mod poison;
 mod word;

@@ -96,15 +96,36 @@ fn destroyed(dtype: DType) -> Vec<u64> {
 }
 
 /// Lays the specials over the even columns of a row. At one place no two ranks get the same one,
-/// nor does a rank in two calls in a row.
+/// nor does a rank in two calls in a row, or in two of few; and in far calls only here and there.
 pub fn overlay(dtype: DType, specials: &[u64], rank: Rank, row: u64, call: u64, bytes: &mut [u8]) {
     let size = dtype.bytes() as usize;
     let count = specials.len() as u64;
     for (column, element) in bytes.chunks_exact_mut(size).enumerate().step_by(2) {
-        let place = mix(row << 32 ^ column as u64) % count;
-        let index = (place + u64::from(rank.0) + call * 16) % count;
+        let place = mix(row << 32 ^ column as u64);
+        let index = (walked(place, call, count) + u64::from(rank.0)) % count;
         element.copy_from_slice(&specials[index as usize].to_le_bytes()[..size]);
     }
+}
+
+/// Which of `count` values a place has in a call. It goes round by a step that comes by all of them; after all
+/// but one it begins anew, anywhere else, with another step, so that no distance of calls leads back everywhere.
+fn walked(place: u64, call: u64, count: u64) -> u64 {
+    let steps = count - 1;
+    let mut at = None;
+    for round in 0..=call / steps {
+        let drawn = mix(place ^ (round + 1));
+        let step = (0..).map(|more| 1 + (drawn + more) % steps).find(|step| coprime(*step, count));
+        let step = step.expect("one is");
+        let start = mix(drawn) % count;
+        let start = if at == Some(start) { (start + 1) % count } else { start };
+        let gone = if round == call / steps { call % steps } else { steps - 1 };
+        at = Some((start + gone * step) % count);
+    }
+    at.expect("there is a round")
+}
+
+fn coprime(a: u64, b: u64) -> bool {
+    if b == 0 { a == 1 } else { coprime(b, a % b) }
 }
 
 #[cfg(test)]
@@ -136,7 +157,7 @@ mod tests {
             };
             let ranks: HashSet<Vec<u8>> = (0..MAX_WORLD).map(|rank| elements(rank, 0)).collect();
             assert_eq!(ranks.len(), MAX_WORLD as usize, "{dtype}");
-            assert!((0..9).all(|call| elements(7, call) != elements(7, call + 1)), "{dtype}");
+            assert!((0..64).all(|call| elements(7, call) != elements(7, call + 1)), "{dtype}");
         }
     }
 
@@ -147,5 +168,26 @@ mod tests {
             0xfc00, 0x7e00, 0xfe00, 0x7c01, 0xfc01, 0x7e05, 0xfe05,
         ];
         assert_eq!(specials(DType::F16, FEW_RANKS), by_hand);
+    }
+
+    /// Not by luck of a seed either: there is none.
+    #[test]
+    fn no_two_of_64_calls_have_the_same_in_a_row() {
+        for dtype in DType::ALL {
+            let specials = specials(dtype, FEW_RANKS);
+            let row = |rank, call| {
+                let mut bytes = vec![0; 40 * dtype.bytes() as usize];
+                overlay(dtype, &specials, Rank(rank), 3, call, &mut bytes);
+                bytes.chunks_exact(dtype.bytes() as usize).step_by(2).map(<[u8]>::to_vec).collect()
+            };
+            let of_rank = |rank| (0..64).map(|call| row(rank, call)).collect::<Vec<Vec<Vec<u8>>>>();
+            let (own, next) = (of_rank(0), of_rank(1));
+            let same =
+                |a: &[Vec<u8>], b: &[Vec<u8>]| a.iter().zip(b).filter(|(x, y)| x == y).count();
+            for (a, b) in (0..64).flat_map(|a| (0..64).map(move |b| (a, b))) {
+                assert!(a == b || same(&own[a], &own[b]) <= 10, "{dtype}: calls {a} and {b}");
+                assert!(same(&own[a], &next[b]) <= 10, "{dtype}: calls {a} and {b} of two ranks");
+            }
+        }
     }
 }

@@ -47,7 +47,7 @@ impl Extremes {
         let ((first, last), (held_first, held_last)) = (exponents(dtype), exponents(held));
         let first_exponent = first.max(held_first);
         let binades = (last.min(held_last) - first_exponent + 1) as u64;
-        Extremes { values: 2 * binades << mantissa_bits, mantissa_bits, first_exponent }
+        Extremes { values: (2 * binades) << mantissa_bits, mantissa_bits, first_exponent }
     }
 
     /// Which number the member has that is so many members above the one with the smallest.

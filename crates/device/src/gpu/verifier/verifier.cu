@@ -100,7 +100,7 @@ RC_INLINE rc_u64 name_of(rc_u32 x) {
   n ^= n << 4;
   n ^= n << 8;
   n ^= n << 16;
-  n ^= 0x11111111u * ((x ^ (x >> 11) ^ (x >> 21)) & 0xf);
+  n ^= 0x11111111u * ((x ^ (x >> 10) ^ (x >> 22)) & 0xf);
   return rc_u64(spread(n >> 16)) << 32 | spread(n & 0xffff);
 }
 
