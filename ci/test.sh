@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 ci/packages.sh
 profile=default
 [ "${CI:-}" = true ] && profile=ci
-cargo nextest run --locked --workspace --profile "$profile" "$@"
 # nextest does not run the examples in the documentation of crates.
 [ $# -gt 0 ] || cargo test --locked --workspace --doc --quiet
+cargo nextest run --locked --workspace --profile "$profile" "$@"

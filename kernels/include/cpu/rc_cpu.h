@@ -195,7 +195,7 @@ static inline __attribute__((always_inline)) void rc_packet_store(T* p, T packet
   static_assert(sizeof(T) == 8 || sizeof(T) == 16, "a packet has 8 or 16 bytes");
   rc_event_at(RC_PACKET_STORE, RC_RELAXED, RC_SYSTEM, sizeof(T), p);
   rc_reported reported;
-  memcpy(p, &packet, sizeof(T));
+  __builtin_memcpy(p, &packet, sizeof(T));
 }
 template <class T>
 static inline __attribute__((always_inline)) T rc_packet_load(const T* p) {
@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) T rc_packet_load(const T* p) {
   rc_event_at(RC_PACKET_LOAD, RC_RELAXED, RC_SYSTEM, sizeof(T), p);
   rc_reported reported;
   T packet;
-  memcpy(&packet, p, sizeof(T));
+  __builtin_memcpy(&packet, p, sizeof(T));
   return packet;
 }
 // Waits for the packet that `matches` accepts.

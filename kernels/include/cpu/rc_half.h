@@ -23,16 +23,16 @@ struct rc_small_float {
     float near = float(value);
     if (double(near) == value || value != value) return near;
     unsigned u;
-    memcpy(&u, &near, 4);
+    __builtin_memcpy(&u, &near, 4);
     const bool away = (double(near) > value) == (value > 0);
     if (away) u--;
     u |= 1;
-    memcpy(&near, &u, 4);
+    __builtin_memcpy(&near, &u, 4);
     return near;
   }
   static unsigned encode(float value) {
     unsigned u;
-    memcpy(&u, &value, 4);
+    __builtin_memcpy(&u, &value, 4);
     const unsigned sign = u >> 31 ? SIGN : 0, magnitude = u & 0x7fffffff;
     if (magnitude > 0x7f800000) return STYLE == 2 ? NOT_A_NUMBER : NOT_A_NUMBER | sign;
     unsigned code;
@@ -73,16 +73,16 @@ struct rc_small_float {
       const float fraction = float(magnitude & ((1u << MANTISSA) - 1));
       const float scaled = biased ? fraction + float(1u << MANTISSA) : fraction;
       value = float(double(scaled) * power(int(biased ? biased : 1) - BIAS - MANTISSA));
-      memcpy(&u, &value, 4);
+      __builtin_memcpy(&u, &value, 4);
     }
     u = (u & 0x7fffffff) | (code & SIGN ? 0x80000000u : 0);
-    memcpy(&value, &u, 4);
+    __builtin_memcpy(&value, &u, 4);
     return value;
   }
   static double power(int exponent) {
     unsigned long long u = (unsigned long long)(exponent + 1023) << 52;
     double d;
-    memcpy(&d, &u, 8);
+    __builtin_memcpy(&d, &u, 8);
     return d;
   }
   friend rc_small_float operator+(rc_small_float a, rc_small_float b) { return float(a) + float(b); }

@@ -39,10 +39,10 @@ template <class T>
 static inline T max(T a, T b) { return a < b ? b : a; }
 template <class T>
 static inline T __ldg(const T* p) { return *p; }
-static inline int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return i; }
-static inline unsigned __float_as_uint(float f) { unsigned i; memcpy(&i, &f, 4); return i; }
-static inline float __int_as_float(int i) { float f; memcpy(&f, &i, 4); return f; }
-static inline float __uint_as_float(unsigned i) { float f; memcpy(&f, &i, 4); return f; }
+static inline int __float_as_int(float f) { int i; __builtin_memcpy(&i, &f, 4); return i; }
+static inline unsigned __float_as_uint(float f) { unsigned i; __builtin_memcpy(&i, &f, 4); return i; }
+static inline float __int_as_float(int i) { float f; __builtin_memcpy(&f, &i, 4); return f; }
+static inline float __uint_as_float(unsigned i) { float f; __builtin_memcpy(&f, &i, 4); return f; }
 static inline void __nanosleep(unsigned) { rc_event_at(RC_SPIN, RC_RELAXED, RC_SYSTEM, 0, nullptr); }
 static inline void __builtin_amdgcn_s_sleep(int) { rc_event_at(RC_SPIN, RC_RELAXED, RC_SYSTEM, 0, nullptr); }
 static inline void __builtin_amdgcn_s_barrier() { __syncthreads(); }

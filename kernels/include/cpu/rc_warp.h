@@ -119,9 +119,9 @@ template <class T>
 static inline T rc_shuffle(rc_lanes mask, T value, int lane) {
   static_assert(sizeof(T) <= 8, "shuffles move at most eight bytes");
   unsigned long long word = 0;
-  memcpy(&word, &value, sizeof(T));
+  __builtin_memcpy(&word, &value, sizeof(T));
   word = rc_meet(mask, word)[lane];
-  memcpy(&value, &word, sizeof(T));
+  __builtin_memcpy(&value, &word, sizeof(T));
   return value;
 }
 // The lanes that came with a predicate that holds.

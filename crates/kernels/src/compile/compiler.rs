@@ -123,6 +123,10 @@ impl Compiler {
                 "tsan-distinguish-volatile=1",
                 "-fno-tree-vectorize",
                 "-fno-store-merging",
+                // Copies of a constant size are expanded behind the instrumentation: they stay calls.
+                "-fno-builtin-memcpy",
+                "-fno-builtin-memmove",
+                "-fno-builtin-memset",
                 "-Wno-tsan",
             ]
         }

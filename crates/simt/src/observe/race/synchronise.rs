@@ -49,9 +49,10 @@ pub(super) fn release(
     let new: Vec<Head> = if access.order.releases() {
         vec![Head { scope: access.scope, stamp: thread.stamp() }]
     } else {
-        // A fence in front of it publishes, at the narrower of both scopes.
+        // A fence in front of it publishes, at the narrower of both scopes. Where two come to one scope, the
+        // narrower fence is the later one: a wider one would have taken its place.
         let fences = [Scope::Block, Scope::Agent, Scope::System].into_iter();
-        let fences = fences.zip(&thread.fenced);
+        let fences = fences.zip(&thread.fenced).rev();
         let heads = fences.filter_map(|(fence, stamp)| {
             Some(Head { scope: fence.min(access.scope), stamp: stamp.clone()? })
         });

@@ -213,3 +213,18 @@ fn sixty_four_ranks_are_told_apart() {
     }
     assert_eq!(events.races(), []);
 }
+
+/// The wider fence is older: what was stored between the two is published by the narrower one.
+#[test]
+fn an_older_wider_fence_does_not_hide_a_newer_narrower_one() {
+    let (one, other) = (thread(0, 0, 0), thread(0, 0, 1));
+    let mut events = Events::new();
+    events.fence(one, Scope::Agent);
+    events.write(one, X);
+    events.fence(one, Scope::Block);
+    events.atomic(one, Operation::AtomicStore, Order::Relaxed, Scope::Block);
+    events.atomic(other, Operation::AtomicLoad, Order::Relaxed, Scope::Block);
+    events.fence(other, Scope::Block);
+    events.read(other, X);
+    assert_eq!(events.races(), []);
+}
