@@ -55,7 +55,10 @@ fn the_tuner_needs_no_linux() {
 #[test]
 fn schemas_are_the_committed_ones() {
     let project = Project::new(BINARY);
-    for of in ["scenario", "manifest", "bench", "compare"] {
+    let written =
+        ["lint", "explain", "diff", "probe", "plan", "proof"].map(|of| format!("tuner-{of}"));
+    let read = ["scenario", "manifest", "bench", "compare", "perflog"].map(str::to_owned);
+    for of in read.iter().chain(&written) {
         let committed = root().join("schema").join(format!("{of}.schema.json"));
         let committed = std::fs::read_to_string(committed).unwrap();
         let now = project.run(&["schema", of]).stdout;

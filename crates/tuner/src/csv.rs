@@ -4,6 +4,7 @@
 //! trimmed, ten tokens kept, `strtoull` and `atoi`). Refuses nothing: a line that the library
 //! drops is kept with the reason, because `lint` and `explain` talk about it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cnum::{atoi, strtoull};
@@ -19,7 +20,9 @@ pub const MAX_TOKENS: usize = 10;
 pub const WILDCARD: i32 = -1;
 
 /// The content of one row, as the library holds it after loading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Rule {
     /// The collective that the row is for.
     pub collective: Collective,
@@ -44,7 +47,9 @@ pub struct Rule {
 }
 
 /// A row and where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Row {
     /// Line in the file, from 1.
     pub line: usize,

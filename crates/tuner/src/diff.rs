@@ -4,6 +4,7 @@
 //! can be laid side by side. Compared are effects, not text: a moved row that decides as before is
 //! no change.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::{Row, Table};
@@ -13,7 +14,7 @@ use crate::scope::{Scope, Space};
 use crate::shadow::{Piece, Shadow, pieces};
 
 /// What one file does over a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Decision {
     /// The row that applies.
     pub row: Option<Row>,
@@ -22,7 +23,7 @@ pub struct Decision {
 }
 
 /// How two changes to one base meet over a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
     /// No file differs from the first.
@@ -36,7 +37,7 @@ pub enum Overlap {
 }
 
 /// Sizes over which every file's decision is constant.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Span {
     /// Smallest size, in bytes.
     pub from: u64,
@@ -61,7 +62,7 @@ impl Span {
 }
 
 /// The spans of the communicators in one scope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Map {
     /// The communicators.
     pub scope: Scope,
@@ -118,7 +119,7 @@ fn spans(tables: &[&Table], at: Situation, unavailable: Unavailable) -> Vec<Span
 }
 
 /// A row of the new file that loses sizes which it did not lose in the old one.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct NewShadow {
     /// Line of the same row in the old file, where it stood there.
     pub old_line: Option<usize>,

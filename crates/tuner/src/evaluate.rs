@@ -7,13 +7,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::csv::{Row, Rule, Table, WILDCARD};
 use crate::names::{Algorithm, Collective, Dialect, Protocol, UnknownName};
 
 /// Everything the library tells the tuner except the size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Situation {
     /// The operation.
     pub collective: Collective,
@@ -28,7 +31,7 @@ pub struct Situation {
 }
 
 /// One question to the tuner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Query {
     /// The communicator and the operation.
     #[serde(flatten)]
@@ -39,7 +42,7 @@ pub struct Query {
 }
 
 /// Why a row is not for a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mismatch {
     /// It names another collective.
@@ -134,7 +137,9 @@ impl FromStr for Unavailable {
 }
 
 /// Channels that the library ends up with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Channels {
     /// The library's own choice.
@@ -144,7 +149,9 @@ pub enum Channels {
 }
 
 /// What the tuner makes the library do, in terms that can be compared between files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Choice {
     /// Algorithm and protocol, or `None` where no row applies and the library's cost model decides.
     pub pick: Option<(Algorithm, Protocol)>,

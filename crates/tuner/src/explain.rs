@@ -1,12 +1,13 @@
 //! Why a message is handled as it is: the row that applies, and why the earlier ones do not.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::{Row, Table};
 use crate::evaluate::{Choice, Mismatch, Query, Unavailable};
 
 /// What one row has to do with a query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It does not match, for all these reasons.
@@ -18,7 +19,7 @@ pub enum Verdict {
 }
 
 /// One row, looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     /// The row.
     #[serde(flatten)]
@@ -28,7 +29,7 @@ pub struct Step {
 }
 
 /// What happens where one more choice is unavailable.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fallback {
     /// The row that then applies.
     pub row: Option<Row>,
@@ -37,7 +38,7 @@ pub struct Fallback {
 }
 
 /// The whole story of one query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Explanation {
     /// The question.
     pub query: Query,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bytes::{BadSize, Bytes, range};
@@ -85,7 +86,7 @@ impl Allowed {
 }
 
 /// A change that no declaration allows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outside {
     /// The communicators in which it is.
     pub scope: Scope,

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A name that is not in its closed set.
@@ -25,7 +26,9 @@ impl UnknownName {
 }
 
 /// Which reader of the file is modelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// NVIDIA's example tuner plugin, loaded with `NCCL_TUNER_PLUGIN`.
@@ -44,7 +47,9 @@ pub enum Dialect {
 }
 
 /// The collectives that a row can name; the format has no others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Collective {
     /// One rank's buffer to all.
@@ -60,7 +65,9 @@ pub enum Collective {
 }
 
 /// How data travels between ranks; the order is the library's own index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// A tree between nodes.
@@ -80,7 +87,9 @@ pub enum Algorithm {
 }
 
 /// How a message is flagged on the wire; the order is the library's own index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// 8-byte stores, half of them flags.

@@ -8,6 +8,7 @@
 mod script;
 mod sizes;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::csv::Table;
@@ -20,7 +21,7 @@ use crate::scope::Scope;
 use crate::sizes::Runner;
 
 /// One side of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {
     /// The old file.
@@ -45,7 +46,9 @@ impl Arm {
 }
 
 /// Where a size lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Zone {
     /// The two files decide differently here.
@@ -58,7 +61,7 @@ pub enum Zone {
 }
 
 /// Execution modes, each list an axis; an empty list leaves the tool's default and no flag.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Modes {
     /// Graph launches (`-G`).
     pub graph: Vec<u32>,
@@ -133,7 +136,7 @@ pub struct Options {
 }
 
 /// Why a run is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Untimed, with the library's tuning log on: shows which row is applied.
@@ -143,7 +146,7 @@ pub enum Phase {
 }
 
 /// One process.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Unique name; its log is `<id>.log`.
     pub id: String,
@@ -171,7 +174,7 @@ pub struct Run {
 }
 
 /// The whole list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// `rankcheck.tuner-plan/1`.
     pub schema: String,

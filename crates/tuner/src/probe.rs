@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::{Rule, Table, WILDCARD};
@@ -24,7 +25,7 @@ pub struct Defaults {
 }
 
 /// One size and what the file makes of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sample {
     /// Bytes of the whole operation.
     pub bytes: u64,
@@ -35,7 +36,7 @@ pub struct Sample {
 }
 
 /// One edge and the sizes that straddle it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Probe {
     /// The communicator to run it in.
     #[serde(flatten)]

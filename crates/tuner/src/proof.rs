@@ -9,6 +9,7 @@ mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::{Row, Table, WILDCARD};
@@ -31,7 +32,7 @@ pub struct Expectation<'a> {
 }
 
 /// What a log proves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Proof {
     /// What the file says that the library does.
     pub choice: Choice,

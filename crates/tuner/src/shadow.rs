@@ -3,6 +3,7 @@
 //! A covered row is not dead: it still fires where the earlier row's algorithm and protocol are
 //! unavailable. Only behind a row with the same algorithm and protocol it never can.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::{Row, Table};
@@ -11,7 +12,7 @@ use crate::intervals::intervals;
 use crate::scope::{Scope, Space};
 
 /// Part of a row's sizes and the row that decides there.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Piece {
     /// Smallest size, in bytes.
     pub from: u64,
@@ -22,7 +23,7 @@ pub struct Piece {
 }
 
 /// What is left of a row in some communicators.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Shadow {
     /// Index of the row among its table's rows.
     pub index: usize,

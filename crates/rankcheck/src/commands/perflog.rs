@@ -30,9 +30,21 @@ enum Format {
     Csv,
 }
 
-#[derive(serde::Serialize)]
+/// What `perflog --format json` writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(super) struct Document {
+    /// The name of the format, `rankcheck.perflog/1`.
+    schema: &'static str,
+    /// One entry a file, in the order given.
+    logs: Vec<File>,
+}
+
+/// One log.
+#[derive(serde::Serialize, schemars::JsonSchema)]
 struct File {
+    /// Its path, as given.
     file: String,
+    /// What was read in it.
     #[serde(flatten)]
     log: Log,
 }
@@ -48,15 +60,16 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
             Ok(File { file: path.display().to_string(), log: read(&bytes) })
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
+    let good = |file: &File| file.log.status == Status::Ok && !file.log.below_min_bandwidth;
+    let passed = files.iter().all(good);
     emit(&match args.format {
         Format::Human => human(&files),
-        Format::Json => json(&serde_json::json!({"schema": "rankcheck.perflog/1", "logs": files}))?,
+        Format::Json => json(&Document { schema: "rankcheck.perflog/1", logs: files })?,
         Format::Csv => {
             csv(&files.iter().map(|file| (file.file.as_str(), &file.log)).collect::<Vec<_>>())
         }
     })?;
-    let good = |file: &File| file.log.status == Status::Ok && !file.log.below_min_bandwidth;
-    Ok(if files.iter().all(good) { Exit::Passed } else { Exit::Failed })
+    Ok(if passed { Exit::Passed } else { Exit::Failed })
 }
 
 fn human(files: &[File]) -> String {

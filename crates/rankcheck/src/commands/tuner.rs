@@ -1,12 +1,12 @@
 //! `rankcheck tuner`: what a tuner CSV does, what is wrong with it, what a change to it changes.
 
-mod diff;
-mod explain;
+pub(super) mod diff;
+pub(super) mod explain;
 mod judge;
-mod lint;
+pub(super) mod lint;
 mod plan;
-mod probe;
-mod prove;
+pub(super) mod probe;
+pub(super) mod prove;
 mod question;
 
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 //! Everything else needs its author; bounds too, even where they only touch: the later row of the
 //! two decides at the shared size wherever the earlier one's choice is unavailable.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::tokens;
@@ -11,7 +12,7 @@ use crate::lint::line::{BOM, is_header, known_name};
 use crate::lint::rules::RuleId;
 
 /// One line that was rewritten.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Edit {
     /// Line, from 1.
     pub line: usize,

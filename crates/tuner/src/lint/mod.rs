@@ -10,6 +10,7 @@ mod rules;
 mod sarif;
 mod values;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::csv::{Dropped, Fate, Table};
@@ -20,7 +21,7 @@ pub use rules::{RuleId, Severity};
 pub use sarif::sarif;
 
 /// What one dialect does with the line of a finding.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Effect {
     /// The dialect.
     pub dialect: Dialect,
@@ -29,7 +30,7 @@ pub struct Effect {
 }
 
 /// One thing that a rule found.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Finding {
     /// Line, from 1.
     pub line: usize,

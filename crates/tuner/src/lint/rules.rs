@@ -1,9 +1,10 @@
 //! The table of rules: name, severity, one line of why.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The file does not do what it says.
@@ -86,6 +87,17 @@ rules! {
     RanksNotMultiple "ranks-not-multiple" Info "The ranks do not spread evenly over the nodes.";
     AlgorithmUnsupported "algorithm-unsupported" Info "The library does not offer this algorithm, or this protocol with it, for this collective; the row falls through.";
     UnreachableMax "unreachable-max" Info "No message of common element types has exactly this size.";
+}
+
+impl JsonSchema for RuleId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RuleId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let names: Vec<_> = Self::ALL.iter().map(|rule| rule.name()).collect();
+        schemars::json_schema!({ "type": "string", "enum": names })
+    }
 }
 
 impl Serialize for RuleId {

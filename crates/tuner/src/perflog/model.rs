@@ -1,9 +1,10 @@
 //! What a log holds: rows, footers, what could not be read, and the judgement.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The judgement on a log, worst reason first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Complete, every row read, every row checked by the tool, nothing wrong.
@@ -38,7 +39,9 @@ impl Status {
 }
 
 /// Whether send and receive buffer were the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum HalfKind {
     /// Separate buffers.
@@ -58,7 +61,7 @@ impl HalfKind {
 }
 
 /// What the tool's own check said of one half of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     /// `N/A`: not checked.
@@ -68,7 +71,8 @@ pub enum Check {
     /// `error` of older versions: largest relative deviation, and whether it exceeds what the tool
     /// allows (marked with an asterisk, not a number, or above the limit for the type).
     Deviation {
-        /// As printed.
+        /// As printed; null where that is not a number.
+        #[schemars(with = "Option<f64>")]
         value: f64,
         /// Above the limit.
         exceeds: bool,
@@ -87,7 +91,7 @@ impl Check {
 }
 
 /// One half of a row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Half {
     /// Which half.
     pub kind: HalfKind,
@@ -130,7 +134,7 @@ pub struct OwnChoice<'a> {
 }
 
 /// One row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// Line of the log, from 1, on which the row begins; in a JSON log its number among the results.
     pub line: usize,
@@ -170,7 +174,7 @@ impl Row {
 }
 
 /// Something that is a row, or part of one, and cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unreadable {
     /// Line of the log, from 1.
     pub line: usize,
@@ -181,7 +185,7 @@ pub struct Unreadable {
 }
 
 /// `# Out of bounds values : K OK|FAILED`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutOfBounds {
     /// Threads and processes that saw a wrong element, summed over halves; not elements.
     pub count: u64,
@@ -190,7 +194,7 @@ pub struct OutOfBounds {
 }
 
 /// `# Avg bus bandwidth : X [OK|FAILED]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Average {
     /// Mean of all halves' bus bandwidth, in 1e9 bytes a second.
     pub busbw_gbs: f64,
@@ -202,7 +206,7 @@ pub struct Average {
 }
 
 /// What a log says of one run besides its rows; in a log of several worlds one footer a world.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Footer {
     /// The tool's name, without `_perf`; `None` where the log does not say which tool it was.
     pub collective: Option<String>,
@@ -224,7 +228,7 @@ impl Footer {
 }
 
 /// How a log is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// What the tool prints.
@@ -273,7 +277,7 @@ pub(super) struct Evidence {
 }
 
 /// A log, read and judged.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Log {
     /// The judgement.
     pub status: Status,

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use tuner::diff::{Decision, Map, NewShadow, Overlap, changes, maps, new_shadows};
-use tuner::gate::{Allowed, outside};
+use tuner::diff::{Decision, Map, NewShadow, Overlap, Span, changes, maps, new_shadows};
+use tuner::gate::{Allowed, Outside, outside};
+use tuner::scope::Scope;
 use tuner::{Dialect, Table, Unavailable};
 
 use super::{DialectArg, Format, load};
@@ -34,10 +35,55 @@ pub(super) struct Args {
     format: Format,
 }
 
+/// What `tuner diff --format json` writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(in crate::commands) struct Document {
+    /// The name of the format, `rankcheck.tuner-diff/1`.
+    schema: &'static str,
+    /// The reader of the files.
+    dialect: Dialect,
+    /// Whether the file's name is all that tells the reader.
+    dialect_guessed: bool,
+    /// What loading that reader changes besides what the files say; null where nothing.
+    caveat: Option<&'static str>,
+    /// The files, as given; decisions are in this order.
+    files: Vec<String>,
+    /// Sizes that some file handles otherwise than the first does.
+    changes: Vec<Change>,
+    /// Rows that lose sizes by a change, one entry for each file after the first.
+    shadowed: Vec<Shadowed>,
+    /// Changes outside what `--gate` declares; empty without it.
+    outside_gate: Vec<Outside>,
+}
+
+/// The changes in the communicators of one scope.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Change {
+    /// The communicators.
+    scope: Scope,
+    /// Spans in order of size.
+    spans: Vec<ChangedSpan>,
+}
+
+/// Sizes over which every file's decision is constant.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct ChangedSpan {
+    /// Smallest size, in bytes.
+    from: u64,
+    /// Largest size, in bytes.
+    to: u64,
+    /// One decision a file.
+    decisions: Vec<Decision>,
+    /// How the files after the first relate here.
+    overlap: Overlap,
+}
+
 /// Rows of one changed file that lose sizes they had.
-#[derive(serde::Serialize)]
+#[derive(serde::Serialize, schemars::JsonSchema)]
 struct Shadowed {
+    /// The file, as given.
     file: String,
+    /// Its rows.
     rows: Vec<NewShadow>,
 }
 
@@ -65,16 +111,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     emit(&match args.format {
         Format::Human => human(&changed, &shadowed, &names, dialect),
-        Format::Json => json(&serde_json::json!({
-            "schema": "rankcheck.tuner-diff/1",
-            "dialect": dialect,
-            "dialect_guessed": reader.guessed,
-            "caveat": dialect.caveat(),
-            "files": names,
-            "changes": changed.iter().map(with_overlap).collect::<Vec<_>>(),
-            "shadowed": shadowed,
-            "outside_gate": outside_gate,
-        }))?,
+        Format::Json => json(&Document {
+            schema: "rankcheck.tuner-diff/1",
+            dialect,
+            dialect_guessed: reader.guessed,
+            caveat: dialect.caveat(),
+            files: names,
+            changes: changed.into_iter().map(with_overlap).collect(),
+            shadowed,
+            outside_gate: outside_gate.clone(),
+        })?,
     })?;
     for change in &outside_gate {
         eprintln!("outside the declared ranges: {change}");
@@ -82,20 +128,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(if outside_gate.is_empty() { Exit::Passed } else { Exit::Failed })
 }
 
-fn with_overlap(map: &Map) -> serde_json::Value {
-    let spans: Vec<_> = map
-        .spans
-        .iter()
-        .map(|span| {
-            serde_json::json!({
-                "from": span.from,
-                "to": span.to,
-                "decisions": span.decisions,
-                "overlap": span.overlap(),
-            })
-        })
-        .collect();
-    serde_json::json!({"scope": map.scope, "spans": spans})
+fn with_overlap(map: Map) -> Change {
+    let told = |span: Span| ChangedSpan {
+        overlap: span.overlap(),
+        from: span.from,
+        to: span.to,
+        decisions: span.decisions,
+    };
+    Change { scope: map.scope, spans: map.spans.into_iter().map(told).collect() }
 }
 
 fn human(changed: &[Map], shadowed: &[Shadowed], names: &[String], dialect: Dialect) -> String {

@@ -30,6 +30,21 @@ pub(super) struct Args {
     format: Format,
 }
 
+/// What `tuner explain --format json` writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(in crate::commands) struct Document {
+    /// The name of the format, `rankcheck.tuner-explain/1`.
+    schema: &'static str,
+    /// The reader of the files.
+    dialect: Dialect,
+    /// Whether the file's name is all that tells the reader.
+    dialect_guessed: bool,
+    /// What loading that reader changes besides what the files say; null where nothing.
+    caveat: Option<&'static str>,
+    /// The whole story of the question.
+    explanation: Explanation,
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (reader, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
     let unavailable = args.unavailable.iter().fold(Unavailable::default(), |a, b| a.union(*b));
@@ -37,13 +52,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let explanation = explain(&tables[0], query, unavailable);
     emit(&match args.format {
         Format::Human => human(&explanation, reader.dialect),
-        Format::Json => json(&serde_json::json!({
-            "schema": "rankcheck.tuner-explain/1",
-            "dialect": reader.dialect,
-            "dialect_guessed": reader.guessed,
-            "caveat": reader.dialect.caveat(),
-            "explanation": explanation,
-        }))?,
+        Format::Json => json(&Document {
+            schema: "rankcheck.tuner-explain/1",
+            dialect: reader.dialect,
+            dialect_guessed: reader.guessed,
+            caveat: reader.dialect.caveat(),
+            explanation,
+        })?,
     })?;
     Ok(Exit::Passed)
 }

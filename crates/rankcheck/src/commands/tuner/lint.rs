@@ -39,23 +39,37 @@ enum Format {
     Sarif,
 }
 
-#[derive(serde::Serialize)]
+/// What `tuner lint --format json` writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(in crate::commands) struct Document {
+    /// The name of the format, `rankcheck.tuner-lint/1`.
+    schema: &'static str,
+    /// One entry a file, in the order given.
+    files: Vec<File>,
+}
+
+/// One file, looked at.
+#[derive(serde::Serialize, schemars::JsonSchema)]
 struct File {
+    /// Its path, as given.
     file: String,
+    /// The reader whose decisions the findings about several rows are about.
     dialect: Dialect,
+    /// Whether the file's name is all that tells the reader.
     dialect_guessed: bool,
+    /// What `--fix` has rewritten.
     edits: Vec<Edit>,
+    /// What was found, in order of place, after the edits.
     findings: Vec<Finding>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let files =
         args.files.iter().map(|path| check(path, args)).collect::<anyhow::Result<Vec<_>>>()?;
+    let worst = files.iter().flat_map(|file| &file.findings).map(|finding| finding.severity).min();
     let text = match args.format {
         Format::Human => files.iter().map(human).collect(),
-        Format::Json => {
-            json(&serde_json::json!({"schema": "rankcheck.tuner-lint/1", "files": files}))?
-        }
+        Format::Json => json(&Document { schema: "rankcheck.tuner-lint/1", files })?,
         Format::Sarif => {
             let found: Vec<_> =
                 files.iter().map(|file| (file.file.as_str(), file.findings.as_slice())).collect();
@@ -65,7 +79,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     };
     emit(&text)?;
-    let worst = files.iter().flat_map(|file| &file.findings).map(|finding| finding.severity).min();
     Ok(match worst {
         Some(Severity::Error) => Exit::Failed,
         Some(Severity::Warning) if args.strict => Exit::Failed,

@@ -38,6 +38,23 @@ enum Format {
     Json,
 }
 
+/// What `tuner probe --format json` writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(in crate::commands) struct Document {
+    /// The name of the format, `rankcheck.tuner-probe/1`.
+    schema: &'static str,
+    /// The reader of the files.
+    dialect: Dialect,
+    /// Whether the file's name is all that tells the reader.
+    dialect_guessed: bool,
+    /// What loading that reader changes besides what the files say; null where nothing.
+    caveat: Option<&'static str>,
+    /// Element type of the runs, as scenarios spell it.
+    dtype: &'static str,
+    /// Both sides of every edge.
+    probes: Vec<Probe>,
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let defaults = args.defaults.defaults();
     let file = read(&args.file)?;
@@ -50,14 +67,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let probes = probes(&table, defaults, runner);
     match args.format {
         Format::Commands => emit(&commands(&probes, args, reader.dialect))?,
-        Format::Json => emit(&json(&serde_json::json!({
-            "schema": "rankcheck.tuner-probe/1",
-            "dialect": table.dialect,
-            "dialect_guessed": reader.guessed,
-            "caveat": table.dialect.caveat(),
-            "dtype": defaults.dtype.scenario_name,
-            "probes": probes,
-        }))?)?,
+        Format::Json => emit(&json(&Document {
+            schema: "rankcheck.tuner-probe/1",
+            dialect: table.dialect,
+            dialect_guessed: reader.guessed,
+            caveat: table.dialect.caveat(),
+            dtype: defaults.dtype.scenario_name,
+            probes,
+        })?)?,
         Format::Scenario => {
             let source = args.file.file_name().unwrap_or_default().to_string_lossy();
             write_scenarios(&scenarios(&probes, defaults.dtype, &source), args.out.as_ref())?;

@@ -33,6 +33,21 @@ pub(super) struct Args {
     format: Format,
 }
 
+/// What `tuner prove --format json` writes.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(in crate::commands) struct Document {
+    /// The name of the format, `rankcheck.tuner-proof/1`.
+    schema: &'static str,
+    /// The log, as given.
+    log: String,
+    /// The tuner file, as given.
+    file: String,
+    /// Whether the log proves that every rank has applied what the file says.
+    holds: bool,
+    /// What was found.
+    proof: Proof,
+}
+
 /// Looks for the proof; 1 where there is none.
 pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (_, tables) = load(std::slice::from_ref(&args.file), &args.dialect)?;
@@ -48,18 +63,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
         let now = proof.choice;
         proof.problems.push(format!("{file} says {now} by now; the plan was made for {planned}"));
     }
+    let holds = proof.holds();
     match args.format {
-        Format::Json => emit(&json(&serde_json::json!({
-            "schema": "rankcheck.tuner-proof/1",
-            "log": args.log.display().to_string(),
-            "file": file,
-            "holds": proof.holds(),
-            "proof": proof,
-        }))?)?,
-        Format::Human if proof.holds() => emit(&proved(&proof, args))?,
+        Format::Json => emit(&json(&Document {
+            schema: "rankcheck.tuner-proof/1",
+            log: args.log.display().to_string(),
+            file,
+            holds,
+            proof,
+        })?)?,
+        Format::Human if holds => emit(&proved(&proof, args))?,
         Format::Human => eprint!("{}", not_proved(&proof, args)),
     }
-    Ok(if proof.holds() { Exit::Passed } else { Exit::Failed })
+    Ok(if holds { Exit::Passed } else { Exit::Failed })
 }
 
 fn proved(proof: &Proof, args: &Args) -> String {
