@@ -1,7 +1,9 @@
 //! The project keeps its own rules: unsafe code, schemas, scenarios.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use collectives::{Collective, DType};
 use rankcheck_tests::Project;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_rankcheck-under-test");
@@ -83,5 +85,31 @@ fn every_shipped_scenario_says_what_it_catches_and_is_named_after_its_file() {
         assert!(text.starts_with("# Catches: "), "{}", path.display());
         let name = path.strip_prefix(root().join("scenarios")).unwrap().with_extension("");
         assert!(text.contains(&format!("\nscenario: {}\n", name.display())), "{}", path.display());
+    }
+}
+
+/// Law 16: arithmetic that is right in one type may be wrong in another.
+#[test]
+fn shipped_scenarios_use_every_type_in_every_collective() {
+    let mut scenarios = Vec::new();
+    files(&root().join("scenarios"), "yaml", &mut scenarios);
+    let line = |text: &str, key: &str| -> Option<String> {
+        text.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned)
+    };
+    let mut used = BTreeSet::new();
+    for path in scenarios {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let Some(kernel) = line(&text, "kernel: ") else { continue };
+        let manifest = root().join("kernels").join(kernel).with_extension("yaml");
+        let collective = line(&std::fs::read_to_string(manifest).unwrap(), "collective: ").unwrap();
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        used.extend(words.map(|word| (collective.clone(), word.to_owned())));
+    }
+    for (collective, dtype) in Collective::ALL
+        .into_iter()
+        .flat_map(|collective| DType::ALL.map(|dtype| (collective, dtype)))
+    {
+        let pair = (collective.name().to_owned(), dtype.name().to_owned());
+        assert!(used.contains(&pair), "no scenario has {dtype} in {collective}");
     }
 }
