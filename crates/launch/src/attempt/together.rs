@@ -21,8 +21,9 @@ pub(super) fn runs_of_calls(admitted: &Admitted<'_>, knobs: &Knobs) -> Vec<Range
     runs
 }
 
-/// Whether nothing stands between a call and the one before: the ranks and the object are the same. A rank
-/// process of its own sees to its own heap alone, so there every rank must take part.
+/// Whether nothing stands between a call and the one before: the group, its order included, and the object are
+/// the same. Another group is another communicator, with flags of its own. A rank process of its own sees to its
+/// own heap alone, so there every rank must take part.
 pub(crate) fn follows_at_once(admitted: &Admitted<'_>, call: usize) -> bool {
     let [before, now] = [call - 1, call].map(|call| members(admitted, call));
     let everybody = now.len() == admitted.case.problem.world as usize;
@@ -32,10 +33,8 @@ pub(crate) fn follows_at_once(admitted: &Admitted<'_>, call: usize) -> bool {
         && (admitted.alone() || everybody)
 }
 
-fn members(admitted: &Admitted<'_>, call: usize) -> Vec<Rank> {
-    let mut members = admitted.case.problem.calls[call].group.members().to_vec();
-    members.sort_unstable();
-    members
+fn members<'a>(admitted: &'a Admitted<'_>, call: usize) -> &'a [Rank] {
+    admitted.case.problem.calls[call].group.members()
 }
 
 /// What stands at the borders of calls that run together; `None` for one call.
