@@ -6,11 +6,11 @@
 //!
 //! | elements, op | inputs | module |
 //! |---|---|---|
-//! | floats; sum, avg, premul_sum | odd integers times a power of two, all partial sums exact | [`sums`] |
-//! | floats; prod | a mantissa and powers of two | [`factors`] |
-//! | integers; sum, prod, premul_sum | any numbers: they wrap in their type, which is exact | [`wrapping`] |
-//! | integers; avg | numbers whose sum does not overflow, and is a multiple of the members or one less | [`averages`] |
-//! | min, max | numbers of the whole range, each of them one member's | [`extremes`] |
+//! | floats; sum, avg, premul_sum | odd integers times a power of two, all partial sums exact | `sums` |
+//! | floats; prod | a mantissa and powers of two | `factors` |
+//! | integers; sum, prod, premul_sum | any numbers: they wrap in their type, which is exact | `wrapping` |
+//! | integers; avg | numbers whose sum does not overflow, and is a multiple of the members or one less | `averages` |
+//! | min, max | numbers of the whole range, each of them one member's | `extremes` |
 //!
 //! Which member has which of the numbers changes from place to place, so that every member has every one
 //! somewhere. Random inputs round, so they need a declared order.

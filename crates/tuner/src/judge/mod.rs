@@ -1,6 +1,6 @@
 //! The results of a plan: is the changed rule better, by how much, and where does nobody know?
 //!
-//! [`taken`] tells runs that count from those that do not (no log, no proof of the applied row, wrong bytes), what counts becomes
+//! The module `taken` tells runs that count from those that do not (no log, no proof of the applied row, wrong bytes), what counts becomes
 //! rows with a base, a candidate and a control by round, and [`bench::compare`] judges them. A difference that is not larger than
 //! what any control of the same size shows stays unresolved.
 
