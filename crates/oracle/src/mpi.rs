@@ -27,6 +27,11 @@ pub fn compare(count: usize, judged: Reference) -> Result<bool, String> {
     if world.size() < 3 {
         return Err(format!("{} MPI ranks, at least 3 are needed: use mpirun", world.size()));
     }
+    // The others would wait for a rank that has panicked.
+    std::panic::set_hook(Box::new(|what| {
+        eprintln!("{what}");
+        std::process::abort();
+    }));
     let me = Rank(world.rank() as u32);
     let problems = cases::draw(count, world.size() as u32, number::reduces);
     let references: Vec<Reference> =

@@ -16,10 +16,11 @@ pub(crate) trait Number: Equivalence + Copy + Default {
 }
 
 macro_rules! numbers {
-    ($($number:ty)*) => {$(
+    ($($number:ty, $times:expr;)*) => {$(
         impl Number for $number {
             fn times(self, factor: i32) -> Self {
-                self * factor as $number
+                let times: fn($number, $number) -> $number = $times;
+                times(self, factor as $number)
             }
             fn over(self, members: u32) -> Self {
                 self / members as $number
@@ -27,7 +28,15 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers! { u8 i8 i32 i64 f32 f64 }
+// Integers wrap in their type, as MPI's own sums and products do.
+numbers! {
+    u8, u8::wrapping_mul;
+    i8, i8::wrapping_mul;
+    i32, i32::wrapping_mul;
+    i64, i64::wrapping_mul;
+    f32, |value, factor| value * factor;
+    f64, |value, factor| value * factor;
+}
 
 /// How an element type is reduced by MPI.
 #[derive(Clone, Copy)]
