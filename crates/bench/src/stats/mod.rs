@@ -6,6 +6,7 @@
 
 pub mod adjust;
 mod autocorrelation;
+mod inverted;
 mod median;
 mod rank_sum;
 mod signed_rank;

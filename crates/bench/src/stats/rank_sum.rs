@@ -1,6 +1,7 @@
 //! The rank-sum test of two independent samples, and the interval that is its inversion.
 
 use super::Interval;
+use super::inverted::{self, at_most};
 use super::walsh::differences;
 
 /// The exact distribution of Mann and Whitney's U of two samples of such sizes from one distribution.
@@ -50,7 +51,7 @@ impl RankSum {
         let none = differences.iter().filter(|difference| **difference == 0.0).count() as f64;
         let statistic = above + none / 2.0;
         let least = statistic.min(differences.len() as f64 - statistic);
-        (2.0 * self.at_most(least.ceil() as usize)).min(1.0)
+        (2.0 * at_most(&self.probabilities, least.ceil() as usize)).min(1.0)
     }
 
     /// The interval of all shifts from the first to the second that a two-sided test at `alpha` does not refuse;
@@ -60,17 +61,7 @@ impl RankSum {
     /// The samples have other sizes.
     pub fn interval(&self, first: &[f64], second: &[f64], alpha: f64) -> Option<Interval> {
         assert_eq!([first.len(), second.len()], self.sizes, "the distribution is of other sizes");
-        let refused = (0..self.probabilities.len())
-            .take_while(|statistic| 2.0 * self.at_most(*statistic) <= alpha)
-            .count();
-        let mut sorted = differences(first, second);
-        sorted.sort_by(f64::total_cmp);
-        let low = refused.checked_sub(1)?;
-        Some(Interval { low: sorted[low], high: sorted[sorted.len() - refused] })
-    }
-
-    fn at_most(&self, statistic: usize) -> f64 {
-        self.probabilities.iter().take(statistic + 1).sum()
+        inverted::interval(&self.probabilities, differences(first, second), alpha)
     }
 }
 

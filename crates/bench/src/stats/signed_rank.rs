@@ -1,6 +1,7 @@
 //! Wilcoxon's signed-rank test and the interval that is its inversion.
 
 use super::Interval;
+use super::inverted::{self, at_most};
 use super::walsh::averages;
 
 /// The exact distribution of Wilcoxon's signed-rank statistic of so many values under symmetry about 0.
@@ -45,7 +46,7 @@ impl SignedRank {
         let statistic = above + none / 2.0;
         let least = statistic.min(averages.len() as f64 - statistic);
         // A half is rounded to the side that is less significant.
-        (2.0 * self.at_most(least.ceil() as usize)).min(1.0)
+        (2.0 * at_most(&self.probabilities, least.ceil() as usize)).min(1.0)
     }
 
     /// The interval of all middles that a two-sided test at `alpha` does not refuse; its confidence is at least
@@ -55,17 +56,7 @@ impl SignedRank {
     /// The number of values is another one.
     pub fn interval(&self, values: &[f64], alpha: f64) -> Option<Interval> {
         assert_eq!(values.len(), self.count, "the distribution is of another number of values");
-        let refused = (0..self.probabilities.len())
-            .take_while(|statistic| 2.0 * self.at_most(*statistic) <= alpha)
-            .count();
-        let mut sorted = averages(values);
-        sorted.sort_by(f64::total_cmp);
-        let low = refused.checked_sub(1)?;
-        Some(Interval { low: sorted[low], high: sorted[sorted.len() - refused] })
-    }
-
-    fn at_most(&self, statistic: usize) -> f64 {
-        self.probabilities.iter().take(statistic + 1).sum()
+        inverted::interval(&self.probabilities, averages(values), alpha)
     }
 }
 
